@@ -1,0 +1,23 @@
+// `npm run bench [-- <arguments>]`: builds what is measured and what measures, then measures.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { ensureBuilt } from './ensure-built.mjs'
+import { ensureInstalled } from './ensure-installed.mjs'
+import { root } from './root.mjs'
+
+ensureInstalled()
+ensureBuilt()
+
+run('node_modules/typescript/bin/tsc', ['-b', 'bench'])
+run('bench/dist/main.js', process.argv.slice(2))
+
+/**
+ * @param {string} script
+ * @param {string[]} args
+ */
+function run(script, args) {
+  const { status, error } = spawnSync(process.execPath, [join(root, script), ...args], { cwd: root, stdio: 'inherit' })
+  if (status === 0) return
+  if (error) console.error(error.message)
+  process.exit(status ?? 1)
+}

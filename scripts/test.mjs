@@ -1,0 +1,75 @@
+// `npm test [-- <vitest arguments>]`: installs, checks, builds and runs every test. It needs no server, disturbs none,
+// and closes with one line: how many tests passed and failed.
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureBuilt } from './ensure-built.mjs'
+import { ensureInstalled } from './ensure-installed.mjs'
+import { ensureTools } from './ensure-tools.mjs'
+import { root } from './root.mjs'
+
+// The suite takes a few minutes on two cores. Past this something hangs, and a late answer is worse than a red one.
+const suiteMaxMs = 9 * 60_000
+// Vitest gives its workers and what they started this long to end; then they are killed.
+const graceMs = 10_000
+
+ensureInstalled()
+ensureTools()
+
+const check = spawnSync(process.execPath, [join(root, 'scripts/check.mjs')], { cwd: root, stdio: 'inherit' })
+if (check.status !== 0) process.exit(check.status ?? 1)
+ensureBuilt()
+
+const report = join(root, 'node_modules', '.cache', 'ranbook', `tests-${process.pid}.json`)
+mkdirSync(join(report, '..'), { recursive: true })
+
+const vitest = spawn(
+  process.execPath,
+  [
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+    ...process.argv.slice(2),
+  ],
+  { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], env: ownEnvironment() },
+)
+
+const bound = setTimeout(() => {
+  console.error(`The tests were still running after ${suiteMaxMs / 60_000} minutes; they are ended now.`)
+  vitest.kill('SIGTERM')
+  setTimeout(() => vitest.kill('SIGKILL'), graceMs).unref()
+}, suiteMaxMs)
+
+for (const signal of /** @type {NodeJS.Signals[]} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])) {
+  process.on(signal, () => vitest.kill(signal))
+}
+
+vitest.on('error', (error) => {
+  console.error(`The tests could not be started: ${error.message}`)
+  process.exit(1)
+})
+vitest.on('exit', (code) => {
+  clearTimeout(bound)
+  console.log(closingLine())
+  process.exit(code ?? 1)
+})
+
+/** The environment without the settings of a server that runs beside the tests: each test chooses its own. */
+function ownEnvironment() {
+  const settings = /^(RANBOOK_.*|DATABASE_URL|REDIS_URL|PORT|HOST|LOG_LEVEL|PG[A-Z]+)$/
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !settings.test(name)))
+}
+
+function closingLine() {
+  try {
+    const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(report, 'utf8'))
+    const skipped = numPendingTests > 0 ? `, ${numPendingTests} skipped` : ''
+    return `${numPassedTests} passed, ${numFailedTests} failed${skipped}`
+  } catch (error) {
+    return `No report of the tests: ${error instanceof Error ? error.message : error}`
+  } finally {
+    rmSync(report, { force: true })
+  }
+}
