@@ -1,0 +1,59 @@
+import type { Verdict } from '@ranbook/contract'
+
+/** A class that a lookup asked; `firstSeenAt` is its first claim by a consumer asked, null when there was none yet. */
+export type AskedClass = { class: string; firstSeenAt: number | null }
+
+/** How far back a class is known in full. `gap` says why that does not reach back to the time asked, null when it does. */
+export type Coverage = { class: string; completeSince: number; gap: CoverageGap | null }
+
+/** `ledger_newer`: the ledger began after the time asked; `class_newer`: the class was first claimed after it, or never. */
+export type CoverageGap = { kind: 'ledger_newer' } | { kind: 'class_newer'; firstSeenAt: number | null }
+
+/**
+ * What a permanent ledger that began at `beganAt` knows of each class at the time asked (`at`, null: since it began).
+ * A class nobody had claimed by then may have run without the ledger, so its silence proves nothing.
+ */
+export function coverageOf(classes: readonly AskedClass[], beganAt: number, at: number | null): Coverage[] {
+  return classes.map(({ class: name, firstSeenAt }) => ({
+    class: name,
+    completeSince: beganAt,
+    gap: at === null ? null : gapAt(firstSeenAt, beganAt, at),
+  }))
+}
+
+function gapAt(firstSeenAt: number | null, beganAt: number, at: number): CoverageGap | null {
+  if (at < beganAt) return { kind: 'ledger_newer' }
+  return firstSeenAt === null || firstSeenAt > at ? { kind: 'class_newer', firstSeenAt } : null
+}
+
+/**
+ * What is said where no record was found. `never` needs every class asked to be complete for the time asked; a question
+ * about a time that no class asked reaches is `unknown` too.
+ */
+export function verdictWithoutRecord(coverage: readonly Coverage[], at: number | null): 'never' | 'unknown' {
+  if (coverage.some(({ gap }) => gap !== null)) return 'unknown'
+  return coverage.length === 0 && at !== null ? 'unknown' : 'never'
+}
+
+/** The order in which verdicts outweigh each other: what may have run outweighs what has not. */
+const outweighing = [
+  'ran_again',
+  'ran',
+  'ran_details_erased',
+  'running',
+  'interrupted',
+  'held',
+  'failed',
+  'dead',
+  'ready',
+  'skipped',
+  'unknown',
+  'never',
+] as const satisfies readonly Verdict[]
+
+/** One verdict over all: the one that outweighs the others. Throws on an empty list, which answers nothing. */
+export function overallVerdict(verdicts: readonly Verdict[]): Verdict {
+  const overall = outweighing.find((verdict) => verdicts.includes(verdict))
+  if (overall === undefined) throw new Error('there is no verdict over nothing')
+  return overall
+}

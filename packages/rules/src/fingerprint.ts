@@ -1,0 +1,38 @@
+import { hash } from 'node:crypto'
+import type { FingerprintRule } from '@ranbook/contract'
+import { canonicalJson } from './canonical-json.ts'
+import { removePointers, selectPointers } from './json-pointer.ts'
+
+/**
+ * The fingerprint of a payload: `sha256:` and 64 lower-case hex digits of SHA-256 over the UTF-8 of canonical JSON, or
+ * null when the rule leaves nothing to compare. Two payloads have the same one when what the rule looks at means the
+ * same (see `canonicalJson`).
+ *
+ * - `payload`: the whole payload.
+ * - `off`: null.
+ * - `exclude`: the payload without what its JSON Pointers name, so that an excluded member that is absent and one that
+ *   is present are the same. An excluded array element is left out and the others close up; pointers count from the
+ *   payload as it came. A pointer that names nothing changes nothing. `""` excludes everything: null, as with `off`.
+ * - `include`: an object with one member for each pointer that names something; the member's name is the pointer, its
+ *   value what the pointer names. So an included member that is absent differs from one that is null, and what surrounds
+ *   an included value does not count. Payloads that have none of them share the fingerprint of `{}`; `""` includes the
+ *   whole payload.
+ *
+ * Where the payload repeats a name, a pointer through that name means each of the members.
+ *
+ * `payloadText` must be JSON as `readJson` lets through; throws as `canonicalJson` does.
+ */
+export function computeFingerprint(payloadText: string, rule: FingerprintRule): string | null {
+  const compared = comparedText(payloadText, rule)
+  return compared === null ? null : `sha256:${hash('sha256', canonicalJson(compared), 'hex')}`
+}
+
+function comparedText(payloadText: string, rule: FingerprintRule): string | null {
+  if (rule === 'payload') return payloadText
+  if (rule === 'off') return null
+  if ('exclude' in rule) return removePointers(payloadText, rule.exclude)
+  const parts = selectPointers(payloadText, rule.include).map(
+    ({ pointer, text }) => `${JSON.stringify(pointer)}:${text}`,
+  )
+  return `{${parts.join(',')}}`
+}

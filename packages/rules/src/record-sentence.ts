@@ -1,0 +1,127 @@
+import type { LedgerRecord } from './record.ts'
+import type { DuplicateTally } from './record-store.ts'
+import { counted, named, quoted, utc } from './plain-text.ts'
+import type { RecordVerdict } from './verdict.ts'
+
+/** What is known of one record. Times in ms by the store's clock. */
+export type RecordFacts = {
+  record: LedgerRecord
+  verdict: RecordVerdict
+  /** Generations that completed, the current one included. */
+  completions: number
+  /** Earlier attempts of this generation whose lease ran out unheard, or that an operator cut off: each may have run. */
+  unheardAttempts: number
+  /** Completes that came too late. */
+  late: { count: number; lastAt: number } | null
+  duplicates: DuplicateTally | null
+}
+
+/** One plain sentence that says whether the record's effect ran, by whom and when; fit for an incident channel. */
+export function recordSentence(facts: RecordFacts): string {
+  const { record } = facts
+  const clauses = [
+    `${named(record.class)} ${quoted(record.key)} ${verdictClause(facts)}`,
+    doubtClause(facts),
+    lateClause(facts),
+    duplicateClause(facts.duplicates),
+  ]
+  return `${clauses.filter((clause) => clause !== null).join('; ')}.`
+}
+
+function verdictClause(facts: RecordFacts): string {
+  const { record, verdict } = facts
+  const consumer = named(record.consumer)
+  const attempt = `attempt ${record.attempt}`
+  const owner = record.owner === null ? '' : ` (${named(record.owner)})`
+  const claimed = `claimed at ${utc(record.claimedAt)}`
+  const ended = record.endedAt === null ? '' : ` at ${utc(record.endedAt)}`
+  const leaseEnd = record.leaseExpiresAt === null ? '' : ` at ${utc(record.leaseExpiresAt)}`
+  switch (verdict) {
+    case 'ran':
+    case 'ran_again':
+    case 'ran_details_erased':
+      return ranClause(facts)
+    case 'running':
+      return `is running: ${consumer}${owner} ${claimed}, ${attempt}, and its lease ends${leaseEnd}`
+    case 'interrupted':
+      return `may have run: ${consumer}${owner} ${claimed}, ${attempt}, its lease ran out${leaseEnd} without a word, and nobody took it up`
+    case 'held':
+      return `may have run and is held until a person decides: ${consumer}${owner} ${claimed}, ${attempt}, and its lease ran out${leaseEnd} without a word`
+    case 'failed': {
+      const retry = record.availableAt === null ? '' : `, to be tried again from ${utc(record.availableAt)}`
+      return `failed: ${consumer} reported ${attempt} as failed${ended}${errorPart(record)}${retry}`
+    }
+    case 'dead':
+      return `was given up: ${deadClause(record, consumer, ended)}`
+    case 'ready':
+      return record.cause === 'released'
+        ? `has not run: ${consumer} gave ${attempt} back unstarted${ended}, and the next delivery runs it`
+        : `is to run with the next delivery: an operator sent it back${ended} after ${attempt} of ${consumer}${record.error === null ? ', which may have run' : errorPart(record)}`
+    case 'skipped':
+      return `was skipped on purpose: an operator decided so${ended} after ${attempt} of ${consumer}`
+  }
+}
+
+function ranClause(facts: RecordFacts): string {
+  const { record, completions } = facts
+  const consumer = named(record.consumer)
+  const first = `first claimed at ${utc(record.firstClaimedAt)}`
+  const times = completions > 1 ? `ran ${completions} times, by deliberate replay` : isOnlyRun(facts) ? 'ran once' : 'ran'
+  if (record.state !== 'completed') {
+    return `${times}: ${consumer} completed an earlier generation, and generation ${record.generation} is ${record.state}, ${first}`
+  }
+  const when = record.endedAt === null ? '' : ` at ${utc(record.endedAt)}`
+  return record.cause === 'operator'
+    ? `${times}: an operator marked it completed${when}, after attempt ${record.attempt} of ${consumer}, ${first}`
+    : `${times}: ${consumer} completed it${when}, attempt ${record.attempt}, ${first}`
+}
+
+function isOnlyRun({ unheardAttempts, late }: RecordFacts): boolean {
+  return unheardAttempts === 0 && late === null
+}
+
+function deadClause(record: LedgerRecord, consumer: string, ended: string): string {
+  const attempts = counted(record.attempt, 'attempt', 'attempts')
+  switch (record.cause) {
+    case 'not_retryable':
+      return `${consumer} failed${ended} and said not to retry${errorPart(record)}`
+    case 'attempts_lost':
+      return `${attempts} of ${consumer} used up, the last without a word, so it may have run; noticed${ended}`
+    case 'operator':
+      return `an operator decided so${ended} after ${attempts} of ${consumer}`
+    case 'attempts_failed':
+    case 'released':
+    case 'retry':
+    case null:
+      return `${attempts} of ${consumer} used up, the last failed${ended}${errorPart(record)}`
+  }
+}
+
+/** The error's message; the stored text is JSON of `{message, …}` written by the service. */
+function errorPart(record: LedgerRecord): string {
+  if (record.error === null) return ''
+  const { message } = JSON.parse(record.error) as { message: string }
+  return `, with ${quoted(message)}`
+}
+
+function doubtClause({ unheardAttempts, verdict }: RecordFacts): string | null {
+  if (unheardAttempts === 0) return null
+  const attempts = counted(unheardAttempts, 'earlier attempt', 'earlier attempts')
+  const ran = verdict === 'ran' || verdict === 'ran_again' || verdict === 'ran_details_erased'
+  return `${attempts} ended without a word, so it may have run ${ran ? 'more than once' : 'all the same'}`
+}
+
+function lateClause({ late, verdict }: RecordFacts): string | null {
+  if (late === null) return null
+  const reports = late.count === 1 ? 'a former owner' : `${late.count} former owners`
+  const ran = verdict === 'ran' || verdict === 'ran_again' || verdict === 'ran_details_erased'
+  return `${reports} reported too late, last at ${utc(late.lastAt)}, to have completed it, so it probably ran${ran ? ' more than once' : ''}`
+}
+
+function duplicateClause(duplicates: DuplicateTally | null): string | null {
+  if (duplicates === null || duplicates.count === 0) return null
+  const { count, firstAt, lastAt } = duplicates
+  return count === 1
+    ? `at least 1 duplicate was suppressed, at ${utc(lastAt)}`
+    : `at least ${count} duplicates were suppressed, the first at ${utc(firstAt)}, the last at ${utc(lastAt)}`
+}

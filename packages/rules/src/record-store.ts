@@ -1,0 +1,107 @@
+import type { RecordState } from '@ranbook/contract'
+import type { Change, NewRecord } from './decide.ts'
+import type { ArchivedAttempt, Details, LedgerRecord } from './record.ts'
+
+/** `inserted`: nothing stood there and `record` is ours. Else `record` stands there, as read after the try. */
+export type InsertOutcome = {
+  inserted: boolean
+  record: LedgerRecord
+  /** The request's token had an earlier, displaced attempt of this record. False when inserted. */
+  tokenSpent: boolean
+  /** The store's clock in ms. */
+  now: number
+}
+
+/** One identity to read; `claimToken` asks whether that token had a displaced attempt of it. */
+export type ReadRequest = { digest: string; claimToken: string | null }
+export type ReadOutcome = { record: LedgerRecord; tokenSpent: boolean; now: number }
+
+/**
+ * A guarded write without a read: complete where the token is current, the state still `claimed` and the record of that
+ * consumer (null: of any).
+ */
+export type CompleteRequest = { digest: string; claimToken: string; consumer: string | null; result: string | null }
+
+/** A record with what people read. `duplicates` counts suppressed deliveries, a second or so behind. */
+export type FullRecord = {
+  record: LedgerRecord
+  details: Details
+  duplicates: DuplicateTally | null
+}
+
+export type DuplicateTally = { count: number; firstAt: number; lastAt: number }
+
+/** A result that came after the claim was no longer its sender's. */
+export type LateCompletion = { digest: string; claimToken: string; result: string | null; at: number }
+
+/** Everything kept about one record beside itself, oldest first. */
+export type RecordHistory = { attempts: ArchivedAttempt[]; lateCompletions: LateCompletion[] }
+
+/** All given filters hold. Newest first by (firstClaimedAt, digest); `after` is the last row of the page before. */
+export type RecordFilter = {
+  /** Allowed (class pattern, consumer) scope of the caller; null: everything. */
+  scope: readonly { classes: readonly string[]; consumer: string | null }[] | null
+  class: string | null
+  consumer: string | null
+  /** As shown: an overdue `hold` claim is held, see `visibleState`. */
+  state: RecordState | null
+  keyPrefix: string | null
+  ref: string | null
+  source: string | null
+  seq: string | null
+  /** Inclusive, ms. */
+  from: number | null
+  /** Exclusive, ms. */
+  to: number | null
+  after: { firstClaimedAt: number; digest: string } | null
+  limit: number
+}
+
+/**
+ * Where records stand. A store knows no rules: it inserts where nothing stands, reads, and changes a version it is
+ * told. Each item of an array call is atomic by itself; items answer in order. An answer means it is durable.
+ * Every method throws `StoreError` when the store can't be reached or refuses; the outcome is then unknown.
+ */
+export type RecordStore = {
+  /**
+   * Grants where nothing stands: state claimed, version 1, generation 1, attempt 1, times from the store's clock, a
+   * fresh fencing number. Two items of one identity in one call: one inserts, the other reads it.
+   */
+  insertIfAbsent(records: readonly NewRecord[]): Promise<InsertOutcome[]>
+  /** Null where nothing stands. */
+  read(requests: readonly ReadRequest[]): Promise<(ReadOutcome | null)[]>
+  /**
+   * Writes `record` over the version `expectVersion`, archives the displaced attempt and fills details that are null,
+   * all or nothing. A change that `grants` gets a fencing number drawn after the call began. True where applied.
+   * Two changes of one identity in one call are applied one after the other.
+   */
+  compareAndSet(changes: readonly Change[]): Promise<({ record: LedgerRecord } | null)[]>
+  /**
+   * `completedFields` in one guarded write; null where the guard does not hold.
+   * Two items of one identity in one call are applied one after the other.
+   */
+  completeClaimed(requests: readonly CompleteRequest[]): Promise<({ record: LedgerRecord; now: number } | null)[]>
+  /** Claimed records with `sweepAt` not after the store's clock, oldest first. */
+  findExpired(limit: number): Promise<ReadOutcome[]>
+  /** Cold reads, on their own few connections with a statement time limit. */
+  search(filter: RecordFilter): Promise<{ rows: FullRecord[]; now: number }>
+  readFull(digests: readonly string[]): Promise<{ rows: (FullRecord | null)[]; now: number }>
+  readHistory(digest: string): Promise<RecordHistory>
+  /** Adds to the tallies of records that still stand. */
+  addDuplicates(tallies: readonly ({ digest: string } & DuplicateTally)[]): Promise<void>
+  /** The first late result of each (record, token) is kept. */
+  keepLateCompletion(late: Omit<LateCompletion, 'at'>): Promise<void>
+}
+
+/** Why a store could not answer. The caller must take the outcome of a write as unknown. */
+export type StoreErrorCode = 'store_unavailable' | 'storage_full' | 'overloaded'
+
+/** Thrown by stores; `code` is the problem code the API answers with (503). */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly code: StoreErrorCode
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}

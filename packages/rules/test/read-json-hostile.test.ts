@@ -1,0 +1,121 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { findJsonFault } from '../src/json-fault.ts'
+import { JsonRefusal, type JsonShape, JsonText } from '../src/read-json.ts'
+import { claim, claims, read, readRefusal, readValue, settlement } from './json-bodies.ts'
+import { jsonText, mutationsOf } from './json-texts.ts'
+
+describe('hostile bodies', () => {
+  function within(limitMs: number, work: () => void): void {
+    const start = performance.now()
+    work()
+    expect(performance.now() - start).toBeLessThan(limitMs)
+  }
+
+  test('a million levels are refused without being built, alone and in a batch', () => {
+    for (const open of ['[', '{"a":']) {
+      const deep = open.repeat(1_000_000)
+      for (const text of [
+        deep,
+        `{"payload":${deep}`,
+        `{"claims":[{"payload":${deep}`,
+        `{"claims":[{},{"a":${deep}`,
+        `{"claims":${deep}`,
+      ]) {
+        for (const shape of [claim, claims])
+          within(2000, () => expect(readRefusal(text, shape)).toContain('over 64 deep'))
+      }
+    }
+  })
+
+  test.each(['\\"', '\\\\', '"', '\\', '0,', ',', '{}', '""', '-', ':', '[]', '{"a":1},'])(
+    'the time grows with the length alone for a run of %j',
+    (part) => {
+      const run = part.repeat(Math.ceil(1_000_000 / part.length))
+      for (const text of [run, `{"payload":"${run}"}`, `{"payload":[${run}0]}`, `{"claims":[${run}`]) {
+        for (const shape of [claim, claims]) within(4000, () => void read(text, shape))
+      }
+    },
+  )
+
+  test('a hundred thousand members are read, and a repeat among them is found', () => {
+    const members = Array.from({ length: 100_000 }, (_, index) => `"m${index}":0`).join(',')
+    within(4000, () => expect(Object.keys(readValue(`{${members}}`))).toHaveLength(100_000))
+    within(4000, () => expect(readRefusal(`{${members},"m7":0}`)).toContain('"m7"'))
+  })
+})
+
+describe('for any text', () => {
+  const body = fc.record({ first: jsonText, payload: jsonText, last: jsonText }).map(({ first, payload, last }) => ({
+    payload,
+    text: `{"first": ${first} ,"payload":\n${payload}\t,"last":${last}}`,
+  }))
+
+  test('the text member is what was put in, and the rest is what JSON.parse gives', () => {
+    fc.assert(
+      fc.property(body, ({ payload, text }) => {
+        const value = readValue(text)
+        expect(value['payload']).toEqual(new JsonText(payload))
+        expect(isDeepStrictEqual({ ...value, payload: null }, { ...JSON.parse(text), payload: null })).toBe(true)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('readJson takes exactly what JSON.parse takes, repeats in the envelope aside, and never another value', () => {
+    const everyKind: JsonShape = { ...claim, ...settlement, ...claims }
+    const anyBody = body.chain(({ text }) =>
+      fc.constantFrom(
+        text,
+        `{"claims" : [${text}, {"payload":0} ]}`,
+        `{"error": {"detail" :${text} }, "result":${text}}`,
+      ),
+    )
+    fc.assert(
+      fc.property(
+        anyBody.chain((text) => fc.array(mutationsOf(text), { minLength: 20, maxLength: 20 })),
+        (mutations) => {
+          for (const mutation of mutations) compareWithParse(mutation, everyKind)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  function compareWithParse(text: string, shape: JsonShape): void {
+    const parsed = parse(text)
+    const reading = read(text, shape)
+    expect(findJsonFault(text) === null).toBe(parsed.ok)
+    if (!parsed.ok)
+      expect(reading).toMatchObject({ ok: false, detail: expect.stringMatching(/not valid JSON|byte order mark/) })
+    else if (!reading.ok) expect(reading.detail).toMatch(/named twice/)
+    else expectSame(reading.value, parsed.value)
+  }
+
+  function parse(text: string): { ok: true; value: unknown } | { ok: false } {
+    try {
+      return { ok: true, value: JSON.parse(text) }
+    } catch {
+      return { ok: false }
+    }
+  }
+
+  function expectSame(read: unknown, parsed: unknown): void {
+    if (read instanceof JsonText) {
+      expect(read.text).toBe(read.text.trim())
+      expectSame(JSON.parse(read.text), parsed)
+    } else if (read instanceof JsonRefusal) {
+      expect(read.detail).toMatch(/named twice/)
+    } else if (Array.isArray(read) && Array.isArray(parsed)) {
+      expect(read.length).toBe(parsed.length)
+      for (const [index, item] of read.entries()) expectSame(item, parsed[index])
+    } else if (typeof read === 'object' && read !== null && typeof parsed === 'object' && parsed !== null) {
+      expect(Object.keys(read)).toEqual(Object.keys(parsed))
+      for (const [name, value] of Object.entries(read))
+        expectSame(value, Object.getOwnPropertyDescriptor(parsed, name)?.value)
+    } else {
+      expect(Object.is(read, parsed)).toBe(true)
+    }
+  }
+})
