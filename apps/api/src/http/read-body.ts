@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http'
+import { limits } from '@ranbook/contract'
+import { type JsonShape, readJson } from '@ranbook/rules'
+import { requireBodyRoom } from './load.ts'
+import { HttpProblem } from './problem.ts'
+import { type Call, requestHeader } from './serve-route.ts'
+
+export type BodyOptions = {
+  /** 1 MiB unless said otherwise. */
+  maxBytes?: number
+  /** The members that stay text, see `readJson`. */
+  shape?: JsonShape
+  /** An absent body is undefined, not a fault. */
+  optional?: boolean
+}
+
+const nothingOpaque: JsonShape = {}
+
+/**
+ * The request's body as exact JSON. Throws an `HttpProblem`: 415 for another type, charset or an encoding, 413 as soon
+ * as more than `maxBytes` were announced or came, 400 `invalid_json` for anything that is not one well-formed value,
+ * an absent body included, 503 where too many bodies are in memory already.
+ */
+export async function readJsonBody(call: Call, options: BodyOptions = {}): Promise<unknown> {
+  const maxBytes = options.maxBytes ?? limits.bodyMaxBytes
+  if (options.optional && requestHeader(call.context, 'content-type') === undefined) {
+    const bytes = await readBytes(call, maxBytes)
+    if (bytes.length === 0) return undefined
+  }
+  requireJson(call)
+  const bytes = await readBytes(call, maxBytes)
+  const reading = readJson(bytes, options.shape ?? nothingOpaque)
+  if (!reading.ok) throw new HttpProblem(reading.code, reading.detail)
+  return reading.value
+}
+
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?;?[ \t]*$/i
+
+function requireJson(call: Call): void {
+  const type = requestHeader(call.context, 'content-type')
+  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
+    throw new HttpProblem('unsupported_media_type', 'Send the body with Content-Type: application/json, in UTF-8.')
+  }
+  const encoding = requestHeader(call.context, 'content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new HttpProblem('unsupported_media_type', 'Send the body as it is, without Content-Encoding.')
+  }
+}
+
+function readBytes(call: Call, maxBytes: number): Promise<Uint8Array> {
+  const announced = Number(requestHeader(call.context, 'content-length') ?? 0)
+  if (announced > maxBytes) throw tooLarge(maxBytes)
+  const incoming = call.context.env?.incoming
+  return incoming === undefined ? readStream(call, maxBytes) : readIncoming(call, incoming, maxBytes)
+}
+
+function tooLarge(maxBytes: number): HttpProblem {
+  return new HttpProblem('payload_too_large', `The body may have at most ${maxBytes} bytes.`)
+}
+
+function takeChunk(call: Call, length: number, maxBytes: number): void {
+  if (call.bodyBytes + length > maxBytes) throw tooLarge(maxBytes)
+  requireBodyRoom(call.load, length)
+  call.bodyBytes += length
+  call.load.bodyBytes += length
+}
+
+/** Straight from the socket's message: a web stream in between costs more than all the rest of reading. */
+function readIncoming(call: Call, incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    const onData = (chunk: Buffer): void => {
+      try {
+        takeChunk(call, chunk.length, maxBytes)
+        chunks.push(chunk)
+      } catch (error) {
+        // What still comes is read and dropped by the server, for a bounded time.
+        leave()
+        reject(error)
+      }
+    }
+    const onEnd = (): void => {
+      leave()
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+    }
+    const onCut = (cause?: Error): void => {
+      leave()
+      reject(new HttpProblem('invalid_json', 'The body ended before it was complete.', { cause }))
+    }
+    const leave = (): void => {
+      incoming.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
+    }
+    incoming.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut)
+  })
+}
+
+/** Where no socket is behind the request, as in `app.request()`. */
+async function readStream(call: Call, maxBytes: number): Promise<Uint8Array> {
+  const { body } = call.context.req.raw
+  const chunks: Uint8Array[] = []
+  if (body !== null) {
+    for await (const chunk of body) {
+      takeChunk(call, chunk.length, maxBytes)
+      chunks.push(chunk)
+    }
+  }
+  return Buffer.concat(chunks)
+}

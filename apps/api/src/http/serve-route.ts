@@ -1,0 +1,130 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { errorCodes, limits, type Route } from '@ranbook/contract'
+import type { Context, Hono } from 'hono'
+import type { Caller } from '../access/caller.ts'
+import type { Answer } from './answer.ts'
+import { authorize } from './authorize.ts'
+import type { HttpDeps } from './http-deps.ts'
+import { type Load, requireRoom } from './load.ts'
+import { HttpProblem, problemAnswer } from './problem.ts'
+import { problemOfError } from './problem-of-error.ts'
+
+/** What node-server puts beside a request; `env` itself is undefined under `app.request()`. */
+export type HttpEnv = { Bindings: { incoming?: IncomingMessage; outgoing?: ServerResponse } }
+
+/** One request on its way. */
+export type Call = {
+  readonly context: Context<HttpEnv>
+  /** Checked against the route's `access`; `nobody`, who may do nothing, where that is open. */
+  readonly caller: Caller
+  readonly requestId: string
+  readonly load: Load
+  /** Of its body, held until the answer; counted in `load` too. */
+  bodyBytes: number
+}
+
+export type Handler = (call: Call) => Answer | Promise<Answer>
+
+/** Puts a handler behind a route of the contract. */
+export type Serve = (route: Route, handler: Handler) => void
+
+/** What `answerRequest` needs of the app around it. */
+export type Host = { deps: HttpDeps; load: Load }
+
+/**
+ * Registers routes on `app`. Everything a route does around its handler happens here, in one function and not in a
+ * chain of middlewares, which cost microseconds each: bounded work, request id, path check, access, errors as problem
+ * documents, log line and metrics.
+ */
+export function serveRoutes(app: Hono<HttpEnv>, host: Host): Serve {
+  return (route, handler) => {
+    app.on(route.method, route.path.replace(/\{(\w+)\}/g, ':$1'), (context) =>
+      answerRequest(host, context, route, handler),
+    )
+  }
+}
+
+/** Runs one request through its handler and never rejects: whatever is thrown becomes a problem document. */
+export async function answerRequest(
+  host: Host,
+  context: Context<HttpEnv>,
+  route: Pick<Route, 'path' | 'access' | 'shed'>,
+  handler: Handler,
+): Promise<Response> {
+  const { deps, load } = host
+  const startedAt = performance.now()
+  const requestId = requestIdOf(context, deps)
+  let call: Call | null = null
+  let answer: Answer
+  load.requests++
+  try {
+    if (route.shed !== 'never') requireService(host, route.shed)
+    refuseIllFormedPath(context.req.url)
+    const caller = authorize(deps.access, route.access, requestHeader(context, 'authorization'))
+    call = { context, caller, requestId, load, bodyBytes: 0 }
+    answer = await handler(call)
+  } catch (error) {
+    const problem = problemOfError(error, deps.log, route.path, requestId)
+    answer = problemAnswer(problem, requestId, deps.ledger.random())
+  } finally {
+    load.requests--
+    if (call !== null) load.bodyBytes -= call.bodyBytes
+  }
+  finish(deps, context, route.path, answer, { requestId, caller: call?.caller.actor, startedAt })
+  return respond(context.req.method, answer)
+}
+
+function requireService({ deps, load }: Host, shed: 'first' | 'claims' | 'last'): void {
+  // One who settles makes room and is heard to the end; everybody else finds another process.
+  if (shed !== 'last' && deps.health.draining()) {
+    throw new HttpProblem('draining', errorCodes.draining.meaning)
+  }
+  requireRoom(load, shed)
+}
+
+/** A header of the request, read where it costs least. Names in lower case. */
+export function requestHeader(context: Context<HttpEnv>, name: string): string | undefined {
+  const incoming = context.env?.incoming
+  if (incoming === undefined) return context.req.raw.headers.get(name) ?? undefined
+  const value = incoming.headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/
+
+function requestIdOf(context: Context<HttpEnv>, deps: HttpDeps): string {
+  const given = requestHeader(context, 'x-request-id')
+  const taken = given !== undefined && given.length <= limits.requestIdMaxChars && VISIBLE_ASCII.test(given)
+  return taken ? given : deps.newRequestId()
+}
+
+function refuseIllFormedPath(url: string): void {
+  if (!url.includes('%')) return
+  const query = url.indexOf('?')
+  try {
+    decodeURIComponent(query === -1 ? url : url.slice(0, query))
+  } catch (cause) {
+    throw new HttpProblem('invalid_request', 'The path has an ill-formed percent escape; write % itself as %25.', { cause })
+  }
+}
+
+type Taken = { requestId: string; caller: string | undefined; startedAt: number }
+
+function finish(deps: HttpDeps, context: Context<HttpEnv>, route: string, answer: Answer, taken: Taken): void {
+  const { method } = context.req
+  const { requestId, caller, startedAt } = taken
+  const { status } = answer
+  const durationMs = performance.now() - startedAt
+  answer.headers['x-request-id'] = requestId
+  deps.metrics.observeRequest(route, method, status, durationMs / 1000)
+  // Tenths of a millisecond: the hot routes take few.
+  const rounded = Math.round(durationMs * 10) / 10
+  deps.log.info({ method, route, status, duration_ms: rounded, request_id: requestId, caller }, 'request')
+}
+
+function respond(method: string, answer: Answer): Response {
+  if (method !== 'HEAD') return new Response(answer.body, { status: answer.status, headers: answer.headers })
+  // Nobody would read the stream to its end, and what feeds it would stay open.
+  if (answer.body instanceof ReadableStream) void answer.body.cancel()
+  return new Response(null, { status: answer.status, headers: answer.headers })
+}

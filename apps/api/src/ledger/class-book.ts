@@ -1,0 +1,51 @@
+import type { Policy } from '@ranbook/contract'
+import type { PolicyChange, PolicyFault, SeenPair } from '@ranbook/rules'
+import type { PolicyBook, Scope } from './ledger-deps.ts'
+
+/** A class seen in claims or named by a policy. */
+export type ClassView = {
+  name: string
+  /** Name of the policy in force, null for the built-in default. */
+  matched: string | null
+  /** Has an own policy or was marked as looked at. */
+  reviewed: boolean
+  /** Its own policy's version, time and author; null without one. */
+  own: { version: number; updatedAt: number; updatedBy: string } | null
+  inForce: Policy
+  /** The first 100 by name, of those in the caller's scope. */
+  consumers: string[]
+  firstSeenAt: number | null
+}
+
+export type Editor = { actor: string; reason: string | null; requestId: string | null }
+
+/** `refused`: the policy can't be taken. `stale`: `expectedVersion` is not the version that stands (null: none). */
+export type PutOutcome =
+  | { kind: 'stored'; created: boolean; view: ClassView }
+  | { kind: 'stale'; version: number | null }
+  | { kind: 'refused'; fault: PolicyFault }
+
+/**
+ * Policies: what is in force (synchronous, re-read each second), and the cold calls around it. Every change is kept
+ * with who, why and a diff, and audited in the same transaction; it is in force here at once. A version grows by one
+ * with every change of a name, across deletion and re-creation. `expectedVersion` null: whatever stands.
+ */
+export type ClassBook = PolicyBook & {
+  /** By name, above `after`. */
+  list(scope: Scope, after: string | null, limit: number): Promise<ClassView[]>
+  get(scope: Scope, name: string): Promise<ClassView>
+  put(name: string, policy: Policy, expectedVersion: number | null, editor: Editor): Promise<PutOutcome>
+  remove(
+    name: string,
+    expectedVersion: number | null,
+    editor: Editor,
+  ): Promise<{ kind: 'removed' } | { kind: 'absent' } | { kind: 'stale'; version: number }>
+  /** Newest first, versions below `before`. */
+  history(name: string, before: number | null, limit: number): Promise<PolicyChange[]>
+  /** Marks a class as looked at. */
+  review(name: string, editor: Editor): Promise<ClassView>
+  /** (consumer, class) pairs that ever claimed, at most `limit`. All given filters hold. */
+  pairsSeen(scope: Scope, only: { class: string | null; consumer: string | null }, limit: number): Promise<SeenPair[]>
+  /** Since when every claim of a ledger class is in the ledger, in ms. */
+  ledgerBeganAt(): Promise<number>
+}

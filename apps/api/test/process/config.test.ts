@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import { type Config, readConfig } from '../../src/config.ts'
+
+function ready(environment: Record<string, string>): { config: Config; warnings: string[] } {
+  const outcome = readConfig(environment)
+  if (outcome.kind === 'refused') throw new Error(outcome.faults.join(' '))
+  return outcome
+}
+
+function faults(environment: Record<string, string>): string[] {
+  const outcome = readConfig(environment)
+  return outcome.kind === 'refused' ? outcome.faults : []
+}
+
+test('an empty environment starts with the documented defaults', () => {
+  expect(ready({})).toEqual({
+    kind: 'ready',
+    warnings: [],
+    config: {
+      port: 8080,
+      host: '127.0.0.1',
+      databaseUrl: null,
+      dataDir: './.ranbook',
+      adminKey: null,
+      publicUrl: null,
+      workers: 1,
+      sweepIntervalMs: 1000,
+      logLevel: 'info',
+      exitWithStdin: false,
+    },
+  })
+})
+
+test('every variable is taken when it is valid', () => {
+  const { config, warnings } = ready({
+    PORT: '0',
+    HOST: '::1',
+    DATABASE_URL: 'postgresql://me:p%40ss@db-1:5432,db-2:5432/ranbook?sslmode=require',
+    RANBOOK_DATA_DIR: '/srv/ran book',
+    RANBOOK_ADMIN_KEY: 'k'.repeat(32),
+    RANBOOK_PUBLIC_URL: 'https://ranbook.example.com/',
+    RANBOOK_WORKERS: '4',
+    RANBOOK_SWEEP_INTERVAL_MS: '100',
+    LOG_LEVEL: 'silent',
+    RANBOOK_EXIT_WITH_STDIN: '1',
+    PATH: '/usr/bin',
+  })
+  expect(warnings).toEqual([])
+  expect(config).toEqual({
+    port: 0,
+    host: '::1',
+    databaseUrl: 'postgresql://me:p%40ss@db-1:5432,db-2:5432/ranbook?sslmode=require',
+    dataDir: '/srv/ran book',
+    adminKey: 'k'.repeat(32),
+    publicUrl: 'https://ranbook.example.com',
+    workers: 4,
+    sweepIntervalMs: 100,
+    logLevel: 'silent',
+    exitWithStdin: true,
+  })
+})
+
+test('an empty value counts as unset', () => {
+  expect(ready({ PORT: '', DATABASE_URL: '', RANBOOK_ADMIN_KEY: '', REDIS_URL: '' })).toEqual(ready({}))
+})
+
+test.each([
+  ['PORT', '-1'],
+  ['PORT', '65536'],
+  ['PORT', '80.5'],
+  ['PORT', ' 80'],
+  ['PORT', 'http'],
+  ['PORT', '1e3'],
+  ['PORT', '99999999999999999999'],
+  ['HOST', 'http://localhost'],
+  ['HOST', 'a b'],
+  ['DATABASE_URL', 'mysql://host/db'],
+  ['DATABASE_URL', 'host/db'],
+  ['DATABASE_URL', 'postgres://'],
+  ['DATABASE_URL', 'postgres://user:100%@host/db'],
+  ['RANBOOK_DATA_DIR', '/srv/\0'],
+  ['RANBOOK_ADMIN_KEY', 'k'.repeat(31)],
+  ['RANBOOK_ADMIN_KEY', `${'k'.repeat(32)} k`],
+  ['RANBOOK_ADMIN_KEY', 'ä'.repeat(32)],
+  ['RANBOOK_PUBLIC_URL', 'ranbook.example.com'],
+  ['RANBOOK_PUBLIC_URL', 'ftp://ranbook.example.com'],
+  ['RANBOOK_PUBLIC_URL', 'https://ranbook.example.com/ledger'],
+  ['RANBOOK_PUBLIC_URL', 'https://ranbook.example.com/?a=b'],
+  ['RANBOOK_PUBLIC_URL', 'https://ranbook.example.com/#'],
+  ['RANBOOK_PUBLIC_URL', 'https://me:secret@ranbook.example.com'],
+  ['RANBOOK_WORKERS', '0'],
+  ['RANBOOK_WORKERS', '65'],
+  ['RANBOOK_SWEEP_INTERVAL_MS', '99'],
+  ['RANBOOK_SWEEP_INTERVAL_MS', '60001'],
+  ['LOG_LEVEL', 'verbose'],
+  ['LOG_LEVEL', 'INFO'],
+  ['RANBOOK_EXIT_WITH_STDIN', 'yes'],
+])('%s=%j stops the start with a sentence that names it', (name, value) => {
+  const named = faults({ [name]: value })
+  expect(named).toHaveLength(1)
+  expect(named[0]).toMatch(new RegExp(`^${name} must .+\\.$`))
+})
+
+test('a wrong secret is named and never shown', () => {
+  const text = faults({ RANBOOK_ADMIN_KEY: 'canary-short', DATABASE_URL: 'mysql://canary:canary@host/db' }).join(' ')
+  expect(text).toContain('RANBOOK_ADMIN_KEY')
+  expect(text).toContain('DATABASE_URL')
+  expect(text).not.toContain('canary')
+})
+
+test('all wrong variables are named at once', () => {
+  const named = faults({ PORT: 'x', LOG_LEVEL: 'loud', RANBOOK_WORKERS: 'many' })
+  expect(named.map((sentence) => sentence.split(' ')[0])).toEqual(['PORT', 'RANBOOK_WORKERS', 'LOG_LEVEL'])
+})
+
+test.each(['RANBOOK_REWOUND_TO', 'RANBOOK_PAYLOAD_KEY_FILE'])(
+  '%s stops the start, as the safety it asks for is not built',
+  (name) => {
+    expect(faults({ [name]: '2026-01-01T00:00:00.000Z' })).toEqual([
+      expect.stringContaining(`${name} is not available`),
+    ])
+  },
+)
+
+test.each(['REDIS_URL', 'RANBOOK_PRUNE_INTERVAL_MS', 'RANBOOK_TARGET_ALLOWLIST'])(
+  '%s of a shared compose file is ignored with a warning that says what follows',
+  (name) => {
+    const { warnings } = ready({ [name]: 'redis://canary@host' })
+    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} is not available.+: .+\\.$`))])
+    expect(warnings.join()).not.toContain('canary')
+  },
+)
+
+test.each([
+  ['RANBOOK_WORKER', 'RANBOOK_WORKERS'],
+  ['RANBOOK_SWEEP_INTERVAL', 'RANBOOK_SWEEP_INTERVAL_MS'],
+  ['RANBOOK_DATADIR', 'RANBOOK_DATA_DIR'],
+  ['RANBOOK_ADMINKEY', 'RANBOOK_ADMIN_KEY'],
+  ['RANBOOK_PORT', 'PORT'],
+  ['RANBOOK_DATABASE_URL', 'DATABASE_URL'],
+])('%s is unknown and the warning names %s', (unknown, meant) => {
+  expect(ready({ [unknown]: 'x' }).warnings).toEqual([expect.stringMatching(new RegExp(`^${unknown} .* ${meant}\\?$`))])
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { createHealth } from '../../src/process/health.ts'
+
+function health(storeNow: () => Promise<number>): { readiness: ReturnType<typeof createHealth>['readiness']; clock: { now: number; draining: boolean } } {
+  const clock = { now: 0, draining: false }
+  const { readiness } = createHealth({
+    storeNow,
+    database: 'PostgreSQL',
+    processNow: () => clock.now,
+    draining: () => clock.draining,
+  })
+  return { readiness, clock }
+}
+
+test('it is ready while the database answers', async () => {
+  const { readiness } = health(async () => 1)
+  expect(await readiness()).toEqual({ ready: true, stores: { postgres: { ok: true, note: 'PostgreSQL' } } })
+})
+
+test('it is not ready while it drains, although the database answers', async () => {
+  const { readiness, clock } = health(async () => 1)
+  clock.draining = true
+  expect(await readiness()).toEqual({ ready: false, stores: { postgres: { ok: true, note: 'PostgreSQL' } } })
+})
+
+test('it is not ready while the database refuses or says nothing, and ready again once it answers', async () => {
+  let answer: () => Promise<number> = () => Promise.reject(new Error('gone'))
+  const { readiness, clock } = health(() => answer())
+  expect((await readiness()).ready).toBe(false)
+  clock.now += 1000
+  answer = () => new Promise(() => {})
+  expect((await readiness()).ready).toBe(false)
+  clock.now += 1000
+  answer = async () => 1
+  expect((await readiness()).ready).toBe(true)
+})
+
+test('however many ask for readiness at once, the database is asked once', async () => {
+  let asked = 0
+  const { readiness, clock } = health(async () => ++asked)
+  await Promise.all(Array.from({ length: 100 }, readiness))
+  expect(asked).toBe(1)
+  clock.now += 1000
+  await readiness()
+  expect(asked).toBe(2)
+})
