@@ -1,0 +1,20 @@
+const slot = 'ranbook.key'
+
+/**
+ * The API key this tab works with: from the address's fragment (`#key=…`, as the start-up line prints it), else from
+ * an earlier visit of this tab. The fragment is removed at once, so that the key stays out of history and bookmarks.
+ */
+export function readCredential(): string | null {
+  const given = new URLSearchParams(location.hash.slice(1)).get('key')
+  if (given !== null) {
+    keepCredential(given)
+    history.replaceState(null, '', location.pathname + location.search)
+  }
+  return sessionStorage.getItem(slot)
+}
+
+/** Keeps the key until the tab is closed; null forgets it. */
+export function keepCredential(key: string | null): void {
+  if (key === null) sessionStorage.removeItem(slot)
+  else sessionStorage.setItem(slot, key)
+}
