@@ -1,0 +1,29 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { findPgbench } from './find-pgbench.ts'
+import { measureGrowth } from './measure-growth.ts'
+import { measurePeers } from './measure-peers.ts'
+import { reportMarkdown } from './report-markdown.ts'
+import { startService } from './start-service.ts'
+
+// Everything in one run, on one Postgres, on one machine: only the ratios mean something elsewhere.
+
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 3)
+const seconds = Number(process.env['BENCH_SECONDS'] ?? 8)
+const rows = Number(process.env['BENCH_ROWS'] ?? 1_000_000)
+
+const pgbench = findPgbench()
+const service = await startService()
+try {
+  // Growth first: it begins at the empty, never analysed table.
+  const growth = await measureGrowth(service, rows)
+  const peers = await measurePeers(service, { pgbench, rounds, seconds })
+  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
+  const report = reportMarkdown({ growth, peers, machine, rounds, seconds })
+  console.log(report)
+  const page = fileURLToPath(new URL('../README.md', import.meta.url))
+  if (process.argv.includes('--write') && existsSync(page)) writeFileSync(page, report)
+} finally {
+  await service.stop()
+}

@@ -1,0 +1,58 @@
+import type { Growth } from './measure-growth.ts'
+import type { PeerRow } from './measure-peers.ts'
+
+/** The figures as `bench/README.md` keeps them. */
+export function reportMarkdown(run: {
+  growth: Growth
+  peers: PeerRow[]
+  machine: string
+  rounds: number
+  seconds: number
+}): string {
+  const { growth, peers } = run
+  const find = (start: string) => peers.find(({ name }) => name.startsWith(start))?.perSecond ?? Number.NaN
+  const insert = find('pgbench, bare single-row')
+  const pair = find('pgbench, bare INSERT then')
+  const base = (name: string) => (name.includes('then') ? pair : insert)
+  const first = growth.points[0]
+  const last = growth.points.at(-1)
+  const cpu = (point: typeof first) => (point ? point.apiUs + point.postgresUs : Number.NaN)
+  const { table, indexes } = growth.bytesPerRecord
+
+  return `# Benchmark
+
+\`npm run bench\` measures Ranbook beside its peers in one run: one machine, one durable PostgreSQL 18 (the embedded one,
+\`fsync\` and \`synchronous_commit\` on), load, service and database on the same cores. Contenders take turns for
+${run.seconds} s each, ${run.rounds} rounds, medians shown; 64 clients (8 for the batch). Only ratios mean something on another
+machine. \`npm run bench -- --write\` writes this page.
+
+Machine: ${run.machine}.
+
+| contender | events/s | against bare pgbench | p50 ms | p99 ms | API CPU µs/event | Postgres CPU µs/event |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |
+${peers.map((row) => `| ${row.name} | ${count(row.perSecond)} | ${(row.perSecond / base(row.name)).toFixed(2)} × | ${figure(row.p50Ms)} | ${figure(row.p99Ms)} | ${figure(row.apiUs)} | ${figure(row.postgresUs)} |`).join('\n')}
+
+Rows with "then" are compared with pgbench's INSERT then UPDATE, the others with its single INSERT. pgbench reports no
+quantiles. The naive inbox runs in the benchmark's own process, so its CPU is not told apart.
+
+## Growth
+
+From an empty, never analysed table, single claims through HTTP (64 connections) at three sizes:
+
+| records | claims/s | API CPU µs/claim | Postgres CPU µs/claim | API RSS MB |
+| ---: | ---: | ---: | ---: | ---: |
+${growth.points.map((p) => `| ${count(p.rows)} | ${count(p.claimsPerSecond)} | ${figure(p.apiUs)} | ${figure(p.postgresUs)} | ${Math.round(p.apiRssMb)} |`).join('\n')}
+
+CPU per claim at ${count(last?.rows ?? 0)} records: ${(cpu(last) / cpu(first)).toFixed(2)} × that at ${count(first?.rows ?? 0)}.
+A record without payload takes ${Math.round(table + indexes)} bytes: ${Math.round(table)} in the table, ${Math.round(indexes)} in its indexes.
+The API's memory during the growth: ${Math.round(growth.rss.firstMb)} MB at the start, ${Math.round(growth.rss.maxMb)} MB at most, ${Math.round(growth.rss.lastMb)} MB at the end.
+`
+}
+
+function count(value: number): string {
+  return Math.round(value).toLocaleString('en-US').replaceAll(',', ' ')
+}
+
+function figure(value: number | null): string {
+  return value === null ? '–' : value.toFixed(1)
+}
