@@ -19,17 +19,11 @@ export default {
     },
     {
       name: 'nothing-unresolved',
-      comment: 'An import that leads nowhere escapes every other rule here.',
+      comment:
+        'Not there, or a package that the package.json beside it does not name; it would escape every rule below.',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },
-    },
-    {
-      name: 'only-declared-packages',
-      comment: 'A package a file imports stands in the package.json beside it (or at the top, for tests and tools).',
-      severity: 'error',
-      from: {},
-      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     },
     {
       name: 'contract-knows-only-zod',
@@ -115,10 +109,9 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)dist/' },
+    exclude: { path: '^(bench|(packages|apps|examples)/[^/]+)/dist/' },
     // Type imports count: a cycle of types is a cycle to its reader.
     tsPreCompilationDeps: true,
-    combinedDependencies: true,
     enhancedResolveOptions: {
       conditionNames: ['ranbook-source', 'import', 'node', 'default', 'types'],
       exportsFields: ['exports'],

@@ -120,18 +120,11 @@ CREATE TABLE "record" (
 	"error" json,
 	"result" json,
 	"payload" json,
-	CONSTRAINT "record_counts_from_one" CHECK (version >= 1 AND generation >= 1 AND attempt >= 1 AND lease_ms >= 1),
-	CONSTRAINT "record_fencing_token_exact" CHECK (fencing_token BETWEEN 1 AND 9007199254740991),
-	CONSTRAINT "record_state_known" CHECK (state BETWEEN 1 AND 7),
-	CONSTRAINT "record_attempt_runs_or_ended" CHECK (CASE WHEN state IN (1, 5) THEN lease_expires_at IS NOT NULL AND ended_at IS NULL ELSE lease_expires_at IS NULL AND ended_at IS NOT NULL END),
+	CONSTRAINT "record_runs_or_ended" CHECK ((ended_at IS NULL) = (lease_expires_at IS NOT NULL) AND (ended_at IS NULL) = (state = 1 OR state = 5)),
 	CONSTRAINT "record_swept_while_claimed" CHECK (sweep_at IS NULL OR state = 1),
-	CONSTRAINT "record_available_when_failed" CHECK ((state = 3) = (available_at IS NOT NULL)),
-	CONSTRAINT "record_cause_of_state" CHECK (CASE state WHEN 4 THEN cause IS NOT NULL AND cause BETWEEN 1 AND 4 WHEN 7 THEN cause IS NOT NULL AND cause IN (5, 6) WHEN 2 THEN cause IS NULL OR cause = 4 WHEN 6 THEN cause IS NULL OR cause = 4 ELSE cause IS NULL END),
-	CONSTRAINT "record_lease_expiry_known" CHECK (on_lease_expiry IN (1, 2)),
-	CONSTRAINT "record_fingerprint_has_kind" CHECK ((fingerprint IS NULL) = (fingerprint_kind IS NULL)),
-	CONSTRAINT "record_fingerprint_kind_known" CHECK (fingerprint_kind IN (1, 2)),
-	CONSTRAINT "record_seq_not_negative" CHECK (seq >= 0),
-	CONSTRAINT "record_identity_not_empty" CHECK (class <> '' AND consumer <> '' AND key <> '')
+	CONSTRAINT "record_available_when_failed" CHECK ((available_at IS NOT NULL) = (state = 3)),
+	CONSTRAINT "record_cause_of_state" CHECK ((cause IS NOT NULL) = (state = 4 OR state = 7) OR (cause = 4 AND (state = 2 OR state = 6))),
+	CONSTRAINT "record_fingerprint_has_kind" CHECK ((fingerprint IS NULL) = (fingerprint_kind IS NULL))
 );
 --> statement-breakpoint
 CREATE TABLE "setting" (
@@ -143,6 +136,23 @@ CREATE TABLE "setting" (
 CREATE INDEX "audit_target" ON "audit" USING btree ("target","id");--> statement-breakpoint
 CREATE INDEX "record_sweep" ON "record" USING btree ("sweep_at") WHERE sweep_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "record_page" ON "record" USING btree ("first_claimed_at");--> statement-breakpoint
-CREATE INDEX "record_state_page" ON "record" USING btree ("state","first_claimed_at") WHERE state IN (3, 4, 5, 7);--> statement-breakpoint
+CREATE INDEX "record_state_page" ON "record" USING btree ("state","first_claimed_at") WHERE state > 2 OR (state = 1 AND sweep_at IS NULL);--> statement-breakpoint
 CREATE INDEX "record_refs" ON "record" USING gin ("refs") WHERE refs IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "record_source" ON "record" USING btree ("source","seq") WHERE source IS NOT NULL;
+CREATE INDEX "record_source" ON "record" USING btree ("source","seq") WHERE source IS NOT NULL;--> statement-breakpoint
+-- From here on by hand: drizzle has no words for it.
+
+-- Claiming and settling leave one dead row each time; found at a fiftieth of the table instead of a fifth, their space
+-- is used again before the table has grown by much. No fillfactor: settling changes the sweeper's index, so no update
+-- stays within its page's chain, and room left free would only make the table larger (measured: no faster either).
+ALTER TABLE "record" SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);--> statement-breakpoint
+-- No index of it knows the counts, so with room in the page a count is changed in place.
+ALTER TABLE "duplicate_tally" SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);--> statement-breakpoint
+-- Without it, references are gathered in a pending list that a claim, of all callers, has to clean up now and then.
+ALTER INDEX "record_refs" SET (fastupdate = off);--> statement-breakpoint
+CREATE FUNCTION "refuse_audit_change"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE EXCEPTION 'the audit is append-only: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
+END
+$$;--> statement-breakpoint
+CREATE TRIGGER "audit_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "audit" FOR EACH STATEMENT EXECUTE FUNCTION "refuse_audit_change"();--> statement-breakpoint
+INSERT INTO "setting" ("name", "value", "updated_at") VALUES ('ledger_began_at', to_json(date_trunc('milliseconds', now())), date_trunc('milliseconds', now()));

@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path'
 
 /** Programs that tests run and npm has no package of: the name on the PATH, and Debian's package. */
 const tools = [
+  { name: 'chromium', debianPackage: 'chromium' },
   { name: 'curl', debianPackage: 'curl' },
   { name: 'python3', debianPackage: 'python3-minimal' },
 ]

@@ -7,9 +7,8 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { ensureBuilt } from './ensure-built.mjs'
 import { ensureInstalled } from './ensure-installed.mjs'
+import { onNpmGone } from './on-npm-gone.mjs'
 import { root } from './root.mjs'
-
-const startedBy = process.ppid
 
 ensureInstalled()
 ensureBuilt()
@@ -38,16 +37,9 @@ for (const signal of /** @type {NodeJS.Signals[]} */ (['SIGTERM', 'SIGINT', 'SIG
   process.on(signal, () => forward(signal))
 }
 
-// `kill <npm's pid>` ends npm and its shell and tells this process nothing, save that it has another parent then.
-// Only under npm: `node scripts/start.mjs &` may outlive its shell. Often enough that an idle server is gone in a second.
-const parentCheckMs = 100
-if (process.env.npm_lifecycle_event) {
-  const watch = setInterval(() => {
-    if (process.ppid === startedBy) return
-    clearInterval(watch)
-    if (lastForwardedAt.size === 0) forward('SIGTERM')
-  }, parentCheckMs)
-}
+onNpmGone(() => {
+  if (lastForwardedAt.size === 0) forward('SIGTERM')
+})
 
 server.on('error', (error) => {
   console.error(`The server could not be started: ${error.message}`)

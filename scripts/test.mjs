@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { ensureBuilt } from './ensure-built.mjs'
 import { ensureInstalled } from './ensure-installed.mjs'
 import { ensureTools } from './ensure-tools.mjs'
+import { onNpmGone } from './on-npm-gone.mjs'
 import { root } from './root.mjs'
 
 // The suite takes a few minutes on two cores. Past this something hangs, and a late answer is worse than a red one.
 const suiteMaxMs = 9 * 60_000
-// Vitest gives its workers and what they started this long to end; then they are killed.
+// Once told to end, the tests get this long to stop what they started.
 const graceMs = 10_000
 
 ensureInstalled()
@@ -33,18 +34,19 @@ const vitest = spawn(
     `--outputFile.json=${report}`,
     ...process.argv.slice(2),
   ],
-  { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], env: ownEnvironment() },
+  // A process group of its own, so that it can be ended with its workers: by itself Vitest leaves busy ones behind.
+  { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], env: ownEnvironment(), detached: true },
 )
 
 const bound = setTimeout(() => {
   console.error(`The tests were still running after ${suiteMaxMs / 60_000} minutes; they are ended now.`)
-  vitest.kill('SIGTERM')
-  setTimeout(() => vitest.kill('SIGKILL'), graceMs).unref()
+  endTests('SIGTERM')
 }, suiteMaxMs)
 
 for (const signal of /** @type {NodeJS.Signals[]} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])) {
-  process.on(signal, () => vitest.kill(signal))
+  process.on(signal, () => endTests(signal))
 }
+onNpmGone(() => endTests('SIGTERM'))
 
 vitest.on('error', (error) => {
   console.error(`The tests could not be started: ${error.message}`)
@@ -55,6 +57,14 @@ vitest.on('exit', (code) => {
   console.log(closingLine())
   process.exit(code ?? 1)
 })
+
+/** @param {NodeJS.Signals} signal */
+function endTests(signal) {
+  if (vitest.pid === undefined) return
+  const group = -vitest.pid
+  process.kill(group, signal)
+  setTimeout(() => process.kill(group, 'SIGKILL'), graceMs).unref()
+}
 
 /** The environment without the settings of a server that runs beside the tests: each test chooses its own. */
 function ownEnvironment() {

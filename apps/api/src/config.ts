@@ -12,6 +12,8 @@ export type Config = {
   /** Null: the embedded database in `dataDir`. */
   databaseUrl: string | null
   dataDir: string
+  /** Somebody named the folder; else it is the default beside the checkout. */
+  dataDirGiven: boolean
   /** Null: one is made at the first start. */
   adminKey: string | null
   /** Origin without a trailing slash. Null: made from host and port. */
@@ -109,6 +111,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       host: read.HOST,
       databaseUrl: read.DATABASE_URL ?? null,
       dataDir: read.RANBOOK_DATA_DIR,
+      dataDirGiven: given.RANBOOK_DATA_DIR !== undefined,
       adminKey: read.RANBOOK_ADMIN_KEY ?? null,
       publicUrl: read.RANBOOK_PUBLIC_URL ?? null,
       workers: read.RANBOOK_WORKERS,

@@ -1,17 +1,17 @@
 import type { Delivery } from './github-deliveries.ts'
 
-/** What the sender saw. */
-export type DeliveryReport = { sent: number; ran: number; duplicates: number; lost: number; busy: number }
+/** What the sender saw: requests that were answered with a 2xx, that had no answer, that were asked to come again. */
+export type DeliveryReport = { ran: number; duplicates: number; lost: number; busy: number }
 
 /** How many deliveries are under way at once. */
 const concurrency = 24
-/** A sender gives up on a delivery after so many tries: then the example fails. */
-const maxTries = 200
+/** A sender that is refused for so long has a broken receiver: then the example fails. */
+const maxTries = 300
 const retryMs = 100
 
 /**
- * Delivers every webhook three times, shuffled and concurrently, as a sender does that never heard the first answer:
- * anything but a 2xx is sent again. `onAnswer` is called after each 2xx.
+ * Delivers every webhook three times, shuffled and concurrently, as a sender does that never heard the first answer.
+ * Anything but a 2xx is sent again. `onAnswer` is told after each 2xx how many there were.
  */
 export async function deliverThrice(
   url: string,
@@ -19,7 +19,7 @@ export async function deliverThrice(
   onAnswer: (answered: number) => void,
 ): Promise<DeliveryReport> {
   const queue = shuffle([...deliveries, ...deliveries, ...deliveries])
-  const report: DeliveryReport = { sent: queue.length, ran: 0, duplicates: 0, lost: 0, busy: 0 }
+  const report: DeliveryReport = { ran: 0, duplicates: 0, lost: 0, busy: 0 }
   const sender = async () => {
     for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
       await deliver(url, next, report)
@@ -32,35 +32,27 @@ export async function deliverThrice(
 
 async function deliver(url: string, delivery: Delivery, report: DeliveryReport): Promise<void> {
   for (let attempt = 0; attempt < maxTries; attempt++) {
-    const outcome = await post(url, delivery)
-    if (outcome === 'ran' || outcome === 'duplicate') {
-      report[outcome === 'ran' ? 'ran' : 'duplicates'] += 1
-      return
-    }
-    report[outcome] += 1
+    const seen = await post(url, delivery)
+    report[seen] += 1
+    if (seen === 'ran' || seen === 'duplicates') return
     await new Promise((resolve) => setTimeout(resolve, retryMs))
   }
   throw new Error(`delivery ${delivery.id} was not taken in ${maxTries} tries`)
 }
 
-/** `lost`: no answer came. `busy`: an answer that asks to send again. */
-async function post(url: string, delivery: Delivery): Promise<'ran' | 'duplicate' | 'lost' | 'busy'> {
-  let response: Response
+async function post(url: string, delivery: Delivery): Promise<keyof DeliveryReport> {
+  const headers = {
+    'content-type': 'application/json',
+    'x-github-delivery': delivery.id,
+    'x-github-event': delivery.event,
+  }
   try {
-    response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'x-github-delivery': delivery.id,
-        'x-github-event': delivery.event,
-      },
-      body: delivery.body,
-    })
-    const answer = (await response.json()) as { outcome: string }
+    const response = await fetch(url, { method: 'POST', headers, body: delivery.body })
+    const { outcome } = (await response.json()) as { outcome: string }
     if (!response.ok) return 'busy'
-    return answer.outcome === 'ran' ? 'ran' : 'duplicate'
+    return outcome === 'ran' ? 'ran' : 'duplicates'
   } catch {
-    // The receiver was killed under this delivery. The sender can't know how far it came: it sends again.
+    // The receiver was killed under this delivery. How far it came the sender can't know.
     return 'lost'
   }
 }

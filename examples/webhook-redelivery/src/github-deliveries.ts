@@ -10,7 +10,11 @@ type Example = { name: string; examples: unknown[] }
 export function githubDeliveries(): Delivery[] {
   const webhooks: Example[] = createRequire(import.meta.url)('@octokit/webhooks-examples')
   return webhooks.flatMap(({ name, examples }) =>
-    examples.map((payload, index) => ({ id: deliveryId(`${name} ${index}`), event: name, body: JSON.stringify(payload) })),
+    examples.map((payload, index) => ({
+      id: deliveryId(`${name} ${index}`),
+      event: name,
+      body: JSON.stringify(payload),
+    })),
   )
 }
 

@@ -1,62 +1,83 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import postgres from 'postgres'
 import type { Settings } from './settings.ts'
 
-/** Where the example's parts live, and how to leave them. */
-export type Places = Omit<Settings, 'receiverPort'> & {
-  freePort: number
-  close(): Promise<void>
-}
+/** Where the example's parts are, and how to leave them. */
+export type Places = Omit<Settings, 'freshKeys'> & { close(): Promise<void> }
 
-/** A service of the example's own in a temporary folder; the effects go to a database beside it. */
+const serverFile = fileURLToPath(new URL('../../../apps/api/dist/main.js', import.meta.url))
+
+/**
+ * Starts a Ranbook of the example's own in a temporary folder, and makes a database for the effects beside Ranbook's:
+ * its PostgreSQL is at hand and lets the user in who starts the example. A consumer has its database elsewhere.
+ */
 export async function openPlaces(env: NodeJS.ProcessEnv): Promise<Places> {
-  return { ...(await startService(env)), freePort: await findFreePort() }
-}
-
-async function startService(env: NodeJS.ProcessEnv): Promise<Omit<Places, 'freePort'>> {
   const folder = mkdtempSync(join(tmpdir(), 'ranbook-example-'))
-  chmodSync(folder, 0o755) // the database's own user has to pass through
-  const port = await findFreePort()
-  const key = randomBytes(24).toString('hex')
-  const data = join(folder, 'data')
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../../apps/api/dist/main.js', import.meta.url))], {
-    env: { ...env, PORT: String(port), RANBOOK_DATA_DIR: data, RANBOOK_ADMIN_KEY: key, LOG_LEVEL: 'error' },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const ranbookUrl = `http://127.0.0.1:${port}`
-  await untilReady(ranbookUrl, child)
-  const pidFile = readFileSync(join(data, 'pg', 'postmaster.pid'), 'utf8').split('\n')
-  return {
-    ranbookUrl,
-    ranbookKey: key,
-    effects: { host: pidFile[4] ?? '', port: Number(pidFile[3]), database: 'postgres', username: 'ranbook' },
-    close: async () => {
-      const ended = once(child, 'exit')
-      child.kill('SIGTERM')
-      await ended
-      rmSync(folder, { recursive: true })
+  chmodSync(folder, 0o755) // as root the database runs as another user, who has to pass through
+  const dataDir = join(folder, 'data')
+  const ranbookKey = randomBytes(24).toString('hex')
+  const service = spawn(process.execPath, [serverFile], {
+    env: {
+      ...env,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      RANBOOK_DATA_DIR: dataDir,
+      RANBOOK_ADMIN_KEY: ranbookKey,
+      RANBOOK_EXIT_WITH_STDIN: '1', // it ends with this process, however this one ends
+      DATABASE_URL: '',
+      LOG_LEVEL: 'error',
     },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const close = async () => {
+    if (service.exitCode === null) {
+      const ended = once(service, 'exit')
+      service.kill('SIGTERM')
+      await ended
+    }
+    rmSync(folder, { recursive: true })
+  }
+  try {
+    const ranbookUrl = await addressOf(service)
+    const place = { host: realpathSync(join(dataDir, 'sock')), port: 5432, username: 'ranbook' }
+    const effects = { ...place, database: 'effects' }
+    await makeTables(place, effects)
+    return { ranbookUrl, ranbookKey, effects, receiverPort: await findFreePort(), close }
+  } catch (error) {
+    await close()
+    throw error
   }
 }
 
-async function untilReady(url: string, child: ChildProcess): Promise<void> {
-  const until = performance.now() + 60_000
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`the service ended with code ${child.exitCode}`)
-    if (performance.now() > until) throw new Error('the service was not ready within 60 s')
-    try {
-      if ((await fetch(`${url}/readyz`)).ok) return
-    } catch {
-      // not listening yet
+/** The address in the banner, which stands there once the service is ready. */
+async function addressOf(service: ChildProcess): Promise<string> {
+  let said = ''
+  for await (const text of service.stdout ?? []) {
+    said += text
+    const address = /is ready at (\S+)\n/.exec(said)?.[1]
+    if (address !== undefined) {
+      service.stdout?.resume()
+      return address
     }
-    await new Promise((resolve) => setTimeout(resolve, 50))
   }
+  throw new Error('the service ended at its start; see above')
+}
+
+async function makeTables(own: Omit<Settings['effects'], 'database'>, effects: Settings['effects']): Promise<void> {
+  const server = postgres({ ...own, database: 'postgres', max: 1 })
+  await server`create database ${server(effects.database)}`
+  await server.end()
+  const sql = postgres({ ...effects, max: 1 })
+  await sql`create table effect (idempotency_key text primary key, event text not null, delivery text not null)`
+  await sql`create table effect_call (delivery text not null)`
+  await sql.end()
 }
 
 async function findFreePort(): Promise<number> {
@@ -65,5 +86,6 @@ async function findFreePort(): Promise<number> {
   const address = server.address()
   server.close()
   await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
+  if (address === null || typeof address === 'string') throw new Error('no port is free')
+  return address.port
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { serve } from '@hono/node-server'
 import { createRanbook } from '@ranbook/sdk'
 import { Hono } from 'hono'
@@ -6,12 +7,18 @@ import { readSettings } from './settings.ts'
 
 // The receiver of the webhooks: a consumer like any other. It is killed and started again while it works.
 
-const { ranbookUrl, ranbookKey, effects, receiverPort } = readSettings(process.env)
-const ranbook = createRanbook({ url: ranbookUrl, apiKey: ranbookKey, consumer: 'webhook-receiver' })
-const sql = postgres({ ...effects, max: 8 })
+const settings = readSettings(process.env)
+const ranbook = createRanbook({
+  url: settings.ranbookUrl,
+  apiKey: settings.ranbookKey,
+  consumer: 'webhook-receiver',
+})
+const sql = postgres({ ...settings.effects, max: 8 })
 
-/** Some milliseconds of work, so that a kill meets it half done. */
-const workMs = 20
+/** How long a killed delivery is left alone before another may run it. Short, so that the example is. */
+const leaseMs = 2000
+/** Work that follows the row, long enough that a kill meets many deliveries between their row and their complete. */
+const workMs = 50
 
 /** The effect: one row. Like a payment API it is told an idempotency key, and does nothing for one it knows. */
 async function effect(idempotencyKey: string, event: string, delivery: string): Promise<{ noted: string }> {
@@ -24,6 +31,7 @@ async function effect(idempotencyKey: string, event: string, delivery: string): 
 }
 
 const app = new Hono()
+
 app.post('/github', async (c) => {
   const delivery = c.req.header('x-github-delivery') ?? ''
   const event = c.req.header('x-github-event') ?? ''
@@ -32,23 +40,36 @@ app.post('/github', async (c) => {
     key: delivery,
     payload: await c.req.json(),
     refs: [event],
-    leaseMs: 2000,
+    leaseMs,
   })
   switch (claim.outcome) {
     case 'claimed': {
-      const result = await effect(claim.idempotency_key, event, delivery)
-      await ranbook.complete(claim, result)
+      const key = settings.freshKeys ? randomUUID() : claim.idempotency_key
+      try {
+        await ranbook.complete(claim, await effect(key, event, delivery))
+      } catch (error) {
+        await ranbook.fail(claim, { message: String(error) }, { retryAfterMs: 0 })
+        throw error
+      }
       return c.json({ outcome: 'ran' })
     }
     case 'duplicate':
+    case 'superseded':
       return c.json({ outcome: 'duplicate' })
     case 'in_progress':
     case 'backoff':
+    case 'waiting':
+      // No 2xx: the sender comes again.
       return c.json({ outcome: claim.outcome }, 503)
-    default:
-      return c.json({ outcome: claim.outcome, detail: 'needs a person' }, 500)
+    case 'held':
+    case 'dead':
+    case 'mismatch':
+      return c.json({ outcome: claim.outcome, detail: 'A person has to look at it.' }, 500)
   }
 })
-app.onError((error, c) => c.json({ outcome: 'error', detail: error.message }, 503))
+app.onError((error, c) => {
+  console.error(error)
+  return c.json({ outcome: 'error' }, 503)
+})
 
-serve({ fetch: app.fetch, port: receiverPort, hostname: '127.0.0.1' }, () => console.log('listening'))
+serve({ fetch: app.fetch, port: settings.receiverPort, hostname: '127.0.0.1' }, () => console.log('listening'))

@@ -2,9 +2,11 @@
 export type Settings = {
   ranbookUrl: string
   ranbookKey: string
-  /** Options of the client for the database the effects go to. */
-  effects: { host: string; port: number; database: string; username: string; password?: string }
+  /** Where the effects go, as the Postgres client takes it. */
+  effects: { host: string; port: number; database: string; username: string }
   receiverPort: number
+  /** Passes a fresh idempotency key to the effect instead of the claim's: wrong, and here to show that it is noticed. */
+  freshKeys: boolean
 }
 
 const variable = 'WEBHOOK_EXAMPLE'
@@ -12,7 +14,7 @@ const variable = 'WEBHOOK_EXAMPLE'
 /** The settings in the environment; throws where there are none. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const text = env[variable]
-  if (text === undefined) throw new Error(`${variable} is not set: start src/main.ts, which starts the receiver`)
+  if (text === undefined) throw new Error(`${variable} is not set: the receiver is started by main`)
   return JSON.parse(text) as Settings
 }
 

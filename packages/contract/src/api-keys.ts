@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { policyNameField } from './classes.ts'
 import { pageFields, pageOf } from './page.ts'
 import { actions } from './states.ts'
 import { nameField, timeField } from './text-fields.ts'
@@ -7,7 +6,7 @@ import { nameField, timeField } from './text-fields.ts'
 /** What a key may do: each action on each class of the patterns, for one consumer or (without `consumer`) for all. */
 export const scopesField = z.strictObject({
   actions: z.array(z.enum(actions)).min(1).max(actions.length),
-  classes: z.array(policyNameField).min(1).max(100),
+  classes: z.array(nameField).min(1).max(100),
   consumer: nameField.nullable().optional(),
 })
 export type ScopesInput = z.output<typeof scopesField>

@@ -1,6 +1,16 @@
 import { z } from 'zod'
+import { batchOf } from './batch.ts'
 import { limits } from './limits.ts'
-import { claimTokenField, classField, durationField, keyField, nameField, opaqueField, seqField, timeField } from './text-fields.ts'
+import {
+  claimTokenField,
+  classField,
+  durationField,
+  keyField,
+  nameField,
+  opaqueField,
+  seqField,
+  timeField,
+} from './text-fields.ts'
 
 const givenFingerprint = nameField.meta({
   description: 'Compared with other given fingerprints of the key only; else one is computed from the payload.',
@@ -31,7 +41,8 @@ export const claimRequestSchema = z.strictObject({
 })
 export type ClaimInput = z.output<typeof claimRequestSchema>
 
-/** `POST /v1/claims/batch`: the items are judged one by one, so that a bad one harms no other. */
-export const claimBatchRequestSchema = z.strictObject({
-  claims: z.array(z.unknown()).min(1).max(limits.batchMaxItems),
-})
+/** What the service first checks of `POST /v1/claims/batch`; the items are judged one by one, so that a bad one harms no other. */
+export const claimBatchEnvelopeSchema = z.strictObject({ claims: batchOf(z.unknown()) })
+
+/** `POST /v1/claims/batch` */
+export const claimBatchRequestSchema = z.strictObject({ claims: batchOf(claimItemSchema) })

@@ -14,5 +14,7 @@ export type DecisionView = z.infer<typeof decisionSchema>
 
 /** `POST /v1/claims/batch` answers in the order of the request. */
 export const claimBatchResponseSchema = z.strictObject({
-  decisions: z.array(z.union([decisionSchema, z.strictObject({ outcome: z.literal('error'), problem: problemSchema })])),
+  decisions: z.array(
+    z.union([decisionSchema, z.strictObject({ outcome: z.literal('error'), problem: problemSchema })]),
+  ),
 })

@@ -35,7 +35,9 @@ export const lookupRecordSchema = z.strictObject({
   lease_expires_at: timeField.nullable(),
   settled_at: timeField.nullable(),
   duplicates: duplicatesSchema.nullable(),
-  late_completions: z.int().meta({ description: 'Completes of earlier owners that came too late: it may have run more often.' }),
+  late_completions: z
+    .int()
+    .meta({ description: 'Completes of earlier owners that came too late: it may have run more often.' }),
 })
 export type LookupRecordView = z.infer<typeof lookupRecordSchema>
 

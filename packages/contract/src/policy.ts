@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
-import { durationField } from './text-fields.ts'
 import { leaseExpiryRules } from './states.ts'
+import { durationField } from './text-fields.ts'
 
-const jsonPointer = z.string().max(1024).regex(/^(?:\/(?:[^~]|~[01])*)*$/, { error: 'must be a JSON Pointer (RFC 6901), such as /order/id' })
+const jsonPointer = z
+  .string()
+  .max(1024)
+  .regex(/^(?:\/(?:[^~/]|~[01])*)*$/, { error: 'must be a JSON Pointer (RFC 6901), such as /order/id' })
 const pointers = z.array(jsonPointer).min(1).max(64)
 
 /** What a fingerprint covers: the whole payload, nothing, or the payload less or only some members. */
@@ -44,7 +47,13 @@ export const policyFields = {
   fingerprint: fingerprintRuleField.default('payload'),
   store_payload: z.boolean().default(true),
   replay_target: z
-    .strictObject({ url: z.url().max(2048), secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/).optional() })
+    .strictObject({
+      url: z.url().max(2048),
+      secret: z
+        .string()
+        .regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/)
+        .optional(),
+    })
     .nullable()
     .default(null),
   replay_approval: z.enum(['none', 'second_person']).optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type ErrorCode, errorCodes } from './error-codes.ts'
+import { recordSchema } from './record.ts'
 
 /** RFC 9457 problem document. */
 export const problemSchema = z.object({
@@ -10,5 +11,8 @@ export const problemSchema = z.object({
   detail: z.string(),
   errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
   request_id: z.string(),
+  current: recordSchema.optional().meta({
+    description: 'How the record stands, never its token: with stale_claim and not_resolvable.',
+  }),
 })
 export type Problem = z.infer<typeof problemSchema>

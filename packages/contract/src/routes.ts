@@ -125,7 +125,7 @@ export const routes = {
   listRecords: {
     ...read,
     path: '/v1/records',
-    summary: 'Records, newest first; as NDJSON or CSV the whole filter is streamed',
+    summary: 'Records, newest first',
     query: recordListQuery,
     answers: { 200: recordListSchema },
   },
@@ -230,5 +230,10 @@ export const routes = {
     summary: 'Can it serve? Postgres reached, migrations done, not shutting down',
     answers: { 200: readinessSchema, 503: readinessSchema },
   },
-  openapi: { ...open, path: '/openapi.json', summary: 'This contract as OpenAPI 3.1', answers: { 200: z.looseObject({}) } },
+  openapi: {
+    ...open,
+    path: '/openapi.json',
+    summary: 'This contract as OpenAPI 3.1',
+    answers: { 200: z.looseObject({}) },
+  },
 } as const satisfies Record<string, Route>

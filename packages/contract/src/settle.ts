@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { batchOf } from './batch.ts'
 import { limits } from './limits.ts'
 import { problemSchema } from './problem.ts'
 import { recordSchema } from './record.ts'
@@ -45,10 +46,11 @@ export const settlementItemSchema = z.discriminatedUnion('action', [
 ])
 export type SettlementInput = z.output<typeof settlementItemSchema>
 
-/** `POST /v1/settlements`: items are judged one by one. */
-export const settlementsRequestSchema = z.strictObject({
-  settlements: z.array(z.unknown()).min(1).max(limits.batchMaxItems),
-})
+/** What the service first checks of `POST /v1/settlements`; the items are judged one by one, so that a bad one harms no other. */
+export const settlementsEnvelopeSchema = z.strictObject({ settlements: batchOf(z.unknown()) })
+
+/** `POST /v1/settlements`: items that name one record are applied in the order given. */
+export const settlementsRequestSchema = z.strictObject({ settlements: batchOf(settlementItemSchema) })
 
 /** Answer to extend. */
 export const leaseSchema = z.strictObject({ lease_expires_at: timeField, lease_remaining_ms: z.int() })
@@ -63,6 +65,3 @@ export const settlementsResponseSchema = z.strictObject({
     ]),
   ),
 })
-
-/** Who holds the record now, in the body of `409 stale_claim`; never the token. */
-export const staleClaimExtension = z.strictObject({ current: recordSchema })

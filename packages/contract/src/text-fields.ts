@@ -34,14 +34,12 @@ export const timeField: z.ZodISODateTime = z.iso
 
 /** Sequence number: a decimal string, or a number up to 2^53 - 1; always a string in answers. */
 export const seqField: z.ZodType<string, string | number> = z
-  .union([
-    z.string().regex(/^(0|[1-9]\d{0,18})$/, { error: 'must be a decimal integer without leading zeros' }),
-    z
-      .number()
-      .int()
-      .min(0)
-      .refine(Number.isSafeInteger, { error: 'is above 2^53 - 1: send it as a string' }),
-  ])
+  .union([z.string().regex(/^(0|[1-9]\d{0,18})$/), z.number().int().min(0).refine(Number.isSafeInteger)], {
+    error: (issue) =>
+      typeof issue.input === 'number' && issue.input > Number.MAX_SAFE_INTEGER
+        ? 'is above 2^53 - 1: send it as a string'
+        : 'must be a non-negative integer, as a decimal string or a number up to 2^53 - 1',
+  })
   .transform(String)
   .refine((value) => BigInt(value) <= limits.seqMax, { error: `must be at most ${limits.seqMax}` })
 
@@ -54,7 +52,10 @@ export const claimTokenField: z.ZodType<string, string> = z
 /** A whole number of milliseconds between two bounds. */
 export function durationField(minMs: number, maxMs: number): z.ZodInt {
   const message = `must be a whole number of milliseconds from ${minMs} to ${maxMs}`
-  return z.int({ error: (issue) => (issue.input === undefined ? 'required' : message) }).min(minMs, message).max(maxMs, message)
+  return z
+    .int({ error: (issue) => (issue.input === undefined ? 'required' : message) })
+    .min(minMs, message)
+    .max(maxMs, message)
 }
 
 /** Any JSON value; kept as the text it came as. */

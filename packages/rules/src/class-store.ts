@@ -3,12 +3,21 @@ import type { AuditEntry } from './audit-entry.ts'
 import type { ReadScope } from './scope.ts'
 
 /** A policy under its name. `policy` null: stored by a version that knows values this one does not serve. */
-export type StoredPolicy = { name: string; version: number; policy: Policy | null; updatedAt: number; updatedBy: string }
-
-/** One change of a policy; `policy` null: deleted. `diff`: field → [before, after], only those that changed. */
-export type PolicyChange = {
+export type StoredPolicy = {
+  name: string
   version: number
   policy: Policy | null
+  updatedAt: number
+  updatedBy: string
+}
+
+/**
+ * One change of a policy; `policy` is the document as it was stored, null where it was deleted. `diff`: field →
+ * [before, after], only those that changed.
+ */
+export type PolicyChange = {
+  version: number
+  policy: Record<string, unknown> | null
   diff: Record<string, [unknown, unknown]>
   at: number
   by: string
@@ -50,7 +59,11 @@ export type ClassStore = {
   /** Resolves once all are durable. Those known already keep their time. */
   addPairs(pairs: readonly { consumer: string; class: string }[]): Promise<void>
   /** All given filters hold; by class and consumer. */
-  findPairs(scope: ReadScope, only: { class: string | null; consumer: string | null }, limit: number): Promise<SeenPair[]>
+  findPairs(
+    scope: ReadScope,
+    only: { class: string | null; consumer: string | null },
+    limit: number,
+  ): Promise<SeenPair[]>
   /** When this database was initialised: since then every claim of a ledger class is in it. */
   ledgerBeganAt(): Promise<number>
 }

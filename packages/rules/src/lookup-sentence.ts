@@ -25,16 +25,24 @@ export function lookupSentence(facts: LookupFacts): string {
   const asOf = `as of ${utc(facts.checkedAt)}`
   if (facts.found !== null) {
     const { sentence, others, more } = facts.found
-    const rest = others === 0 ? '' : `; ${more ? 'at least ' : ''}${counted(others, 'other record matches', 'other records match')}`
+    const rest =
+      others === 0
+        ? ''
+        : `; ${more ? 'at least ' : ''}${counted(others, 'other record matches', 'other records match')}`
     return `${within}${sentence.slice(0, -1)}${rest} (${asOf}; ${askedText(facts)}).`
   }
   const none = `no record has the key, id or reference ${quoted(facts.question)}`
-  const text = facts.verdict === 'never' ? `${none}: ${neverText(facts)}` : `${none}, yet whether it ran is unknown: ${unknownText(facts)}`
+  const text =
+    facts.verdict === 'never'
+      ? `${none}: ${neverText(facts)}`
+      : `${none}, yet whether it ran is unknown: ${unknownText(facts)}`
   return `${within === '' ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : `${within}${text}`} (${asOf}).`
 }
 
 function scopeText({ classes, consumer }: { classes: readonly string[]; consumer: string | null }): string {
-  const classText = classes.includes('*') ? 'every class' : `the ${classes.length === 1 ? 'class' : 'classes'} ${classes.map(named).join(', ')}`
+  const classText = classes.includes('*')
+    ? 'every class'
+    : `the ${classes.length === 1 ? 'class' : 'classes'} ${classes.map(named).join(', ')}`
   return consumer === null ? classText : `${classText} for the consumer ${named(consumer)}`
 }
 
@@ -50,7 +58,9 @@ function neverText({ coverage, beganAt, at }: LookupFacts): string {
   const began = `${utc(beganAt)}, when this ledger began`
   if (coverage.length === 0) return `nothing was claimed since ${began}`
   const complete = `${classCount(coverage.length)} ${coverage.length === 1 ? 'is' : 'are'} complete since ${began}`
-  return at === null ? `it never ran here; ${complete}` : `it never ran here since ${utc(at)}, the time asked; ${complete}`
+  return at === null
+    ? `it never ran here; ${complete}`
+    : `it never ran here since ${utc(at)}, the time asked; ${complete}`
 }
 
 function unknownText({ coverage, beganAt, at, outOfScope }: LookupFacts): string {
@@ -69,5 +79,7 @@ function newerText(newer: readonly Coverage[]): string {
   if (newer.length > 1 || first === undefined) return `${classCount(newer.length)} had not been claimed here`
   const seen = first.gap?.kind === 'class_newer' ? first.gap.firstSeenAt : null
   const name = named(first.class)
-  return seen === null ? `${name} had not been claimed here` : `${name} had not been claimed here, which began at ${utc(seen)}`
+  return seen === null
+    ? `${name} had not been claimed here`
+    : `${name} had not been claimed here, which began at ${utc(seen)}`
 }

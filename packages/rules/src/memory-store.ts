@@ -1,15 +1,12 @@
-import type { AuditEntry } from './audit-entry.ts'
 import type { Change, NewRecord } from './decide.ts'
+import type { AuditLine, AuditStore } from './key-store.ts'
 import { policyCovers } from './policy.ts'
 import { type ArchivedAttempt, type Details, type LedgerRecord, visibleState } from './record.ts'
 import type { DuplicateTally, FullRecord, LateCompletion, RecordFilter, RecordStore } from './record-store.ts'
 import { completedFields } from './settle.ts'
 
-/** A store in this process's memory, and what only a test may ask of one. */
-export type MemoryStore = RecordStore & {
-  /** Every audit entry written so far, oldest first. */
-  readAudit(): readonly AuditEntry[]
-}
+/** A store in this process's memory, with the audit lines that its changes carried. */
+export type MemoryStore = RecordStore & AuditStore
 
 type Row = {
   record: LedgerRecord
@@ -26,7 +23,7 @@ type Row = {
  */
 export function createMemoryStore(options: { now: () => number }): MemoryStore {
   const rows = new Map<string, Row>()
-  const audit: AuditEntry[] = []
+  const audit: AuditLine[] = []
   let lastFencingToken = 0
 
   const readClock = (): number => Math.floor(options.now())
@@ -54,7 +51,7 @@ export function createMemoryStore(options: { now: () => number }): MemoryStore {
     row.record = freezeRecord({ ...change.record, fencingToken })
     if (change.archive !== null) row.attempts.push(Object.freeze({ ...change.archive }))
     if (change.fill !== null) row.details = fillDetails(row.details, change.fill)
-    if (change.audit !== null) audit.push(Object.freeze({ ...change.audit }))
+    if (change.audit !== null) audit.push(Object.freeze({ ...change.audit, id: audit.length + 1, at: readClock() }))
     return { record: row.record }
   }
 
@@ -135,8 +132,9 @@ export function createMemoryStore(options: { now: () => number }): MemoryStore {
       row.lateCompletions.push(Object.freeze({ ...late, at: readClock() }))
     },
 
-    readAudit() {
-      return [...audit]
+    async linesAbout(target, actionPrefix, limit) {
+      const about = audit.filter((line) => line.target === target && line.action.startsWith(actionPrefix))
+      return about.slice(Math.max(0, about.length - limit))
     },
   }
 }

@@ -7,7 +7,8 @@ const SHOWN_CHARACTERS = 120
  */
 export function quoted(text: string): string {
   const characters = [...text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')]
-  const shown = characters.length > SHOWN_CHARACTERS ? `${characters.slice(0, SHOWN_CHARACTERS).join('')}…` : characters.join('')
+  const shown =
+    characters.length > SHOWN_CHARACTERS ? `${characters.slice(0, SHOWN_CHARACTERS).join('')}…` : characters.join('')
   return `"${spelledOut(shown)}"`
 }
 

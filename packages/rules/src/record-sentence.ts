@@ -1,6 +1,6 @@
+import { counted, named, quoted, utc } from './plain-text.ts'
 import type { LedgerRecord } from './record.ts'
 import type { DuplicateTally } from './record-store.ts'
-import { counted, named, quoted, utc } from './plain-text.ts'
 import type { RecordVerdict } from './verdict.ts'
 
 /** What is known of one record. Times in ms by the store's clock. */
@@ -55,7 +55,7 @@ function verdictClause(facts: RecordFacts): string {
       return `was given up: ${deadClause(record, consumer, ended)}`
     case 'ready':
       return record.cause === 'released'
-        ? `has not run: ${consumer} gave ${attempt} back unstarted${ended}, and the next delivery runs it`
+        ? `${facts.unheardAttempts === 0 ? 'has not run' : 'waits'}: ${consumer} gave ${attempt} back unstarted${ended}, and the next delivery runs it`
         : `is to run with the next delivery: an operator sent it back${ended} after ${attempt} of ${consumer}${record.error === null ? ', which may have run' : errorPart(record)}`
     case 'skipped':
       return `was skipped on purpose: an operator decided so${ended} after ${attempt} of ${consumer}`
@@ -66,7 +66,8 @@ function ranClause(facts: RecordFacts): string {
   const { record, completions } = facts
   const consumer = named(record.consumer)
   const first = `first claimed at ${utc(record.firstClaimedAt)}`
-  const times = completions > 1 ? `ran ${completions} times, by deliberate replay` : isOnlyRun(facts) ? 'ran once' : 'ran'
+  const times =
+    completions > 1 ? `ran ${completions} times, by deliberate replay` : isOnlyRun(facts) ? 'ran once' : 'ran'
   if (record.state !== 'completed') {
     return `${times}: ${consumer} completed an earlier generation, and generation ${record.generation} is ${record.state}, ${first}`
   }

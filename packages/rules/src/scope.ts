@@ -21,7 +21,10 @@ export function seesEverything(scope: ReadScope): boolean {
  * What of `asked` goes beyond `own`, in words, or null where it lies within: actions and classes are all covered, and a
  * key of one consumer passes on that consumer only.
  */
-export function findWidening(own: ReadScope & { actions: ReadonlySet<Action> }, asked: Readonly<KeyScopes>): string | null {
+export function findWidening(
+  own: ReadScope & { actions: ReadonlySet<Action> },
+  asked: Readonly<KeyScopes>,
+): string | null {
   const action = asked.actions.find((wanted) => !own.actions.has(wanted))
   if (action !== undefined) return `the action ${action}`
   const name = asked.classes.find((wanted) => !coversClass(own.classes, wanted))

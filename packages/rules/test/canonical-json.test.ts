@@ -5,7 +5,10 @@ import { canonicalJson, sameJson } from '../src/canonical-json.ts'
 import { canonicalNumber } from '../src/canonical-number.ts'
 import { jsonText, numberText } from './json-texts.ts'
 
-describe('numbers', () => {
+// Thousands of texts take seconds where other work shares the machine.
+const TIMEOUT_MS = 60_000
+
+describe('numbers', { timeout: TIMEOUT_MS }, () => {
   test.each([
     [['1', '1.0', '1e0', '10e-1', '100E-2', '0.1e1', '1.000000', '0.01e+2', '1e00'], '1'],
     [['0', '-0', '0.0', '-0.000', '0e5', '0e-999999999999999999999', '-0E+7'], '0'],
@@ -164,7 +167,7 @@ describe('objects and arrays', () => {
   })
 })
 
-describe('for any JSON', () => {
+describe('for any JSON', { timeout: TIMEOUT_MS }, () => {
   test('what plain values hold is written as RFC 8785 writes it', () => {
     fc.assert(
       fc.property(

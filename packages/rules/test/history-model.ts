@@ -3,7 +3,7 @@ import type { LedgerRecord } from '../src/record.ts'
 import type { SettleCommand } from '../src/settle.ts'
 
 /** What a claim is answered; `granted` is a new attempt, `repeated` the live claim again. */
-export type ClaimWord =
+type ClaimWord =
   | 'granted'
   | 'repeated'
   | 'in_progress'

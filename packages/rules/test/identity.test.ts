@@ -25,7 +25,7 @@ test.each([
   expect(recordDigest(consumer, eventClass, key)).toBe(digest)
 })
 
-describe('the digest', () => {
+describe('the digest', { timeout: 60_000 }, () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.string({ unit: 'grapheme', minLength: 30, maxLength: 300 }),

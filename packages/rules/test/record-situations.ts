@@ -15,7 +15,7 @@ export type TokenName = keyof typeof tokens
 export const tokenNames = Object.keys(tokens) as TokenName[]
 
 /** Every situation stands at the third attempt. */
-export const attempt = 3
+const attempt = 3
 
 /** `max_attempts` of the class, and whether a third attempt uses them up. */
 export const attemptLimits = [

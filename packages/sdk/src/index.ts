@@ -1,3 +1,3 @@
 export * from './create-ranbook.ts'
-export { RanbookError } from './ranbook-error.ts'
-export type { TransportOptions } from './transport.ts'
+export * from './ranbook-error.ts'
+export type { TransportOptions } from './transport-options.ts'

@@ -1,112 +1,108 @@
 import type { Problem } from '@ranbook/contract'
 import { RanbookError } from './ranbook-error.ts'
-
-/** How requests are sent. Every duration is in milliseconds. */
-export type TransportOptions = {
-  /** Where the service listens, such as `http://127.0.0.1:8080`. */
-  url: string
-  /** `rbk_…`, or the admin key. */
-  apiKey: string
-  /** For one try. Default 5 000. */
-  attemptTimeoutMs?: number
-  /** For all tries and waits of a call. Default 15 000. */
-  deadlineMs?: number
-  /** Further tries after the first, only where repeating is safe. Default 3; 0 means none. */
-  retries?: number
-  /** Default: the global `fetch`. */
-  fetch?: typeof fetch
-}
+import { readTransportOptions, type TransportOptions } from './transport-options.ts'
+import { withTimeLimit } from './with-time-limit.ts'
 
 /** One call. `body` undefined sends none. */
 export type Call = {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  method: 'GET' | 'POST'
+  /** From `/`, with what stands in it escaped. */
   path: string
-  body?: unknown
+  body?: Record<string, unknown>
   /** Statuses that are answers rather than errors, beside 2xx. */
   answers?: readonly number[]
   /** How much longer the service may take on purpose (`wait_ms`), in ms. */
-  waitMs?: number
+  waitMs?: number | undefined
   signal?: AbortSignal | undefined
 }
 
+/** Resolves to the JSON of the answer, null where it has no body. */
 export type Transport = (call: Call) => Promise<unknown>
 
-/** First wait before a repeated request; it doubles, with full jitter. */
+/** Wait before the second try; doubled each time, with full jitter. */
 const firstRetryMs = 100
+/** No wait of our own is longer; the service may ask for more. */
+const longestRetryMs = 5000
+
+/** Answers that say "not now"; 502 and 504 are a proxy's way to say it. Every other refusal would be the same again. */
+const passingStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
 
 /**
- * Sends calls with time-outs and retries. A call is repeated after a lost connection, a time-out, 429 or 503, and never
- * past its deadline: every call of the client is safe to repeat, claims because they carry their token. Throws
- * `RanbookError`; an abort of the caller's signal is thrown as it is.
+ * Sends calls with time limits and repeats. A call is repeated, with the same body, after a lost connection, a time-out
+ * and the statuses that pass, never past its deadline. Every call of the client is safe to repeat, claims because they
+ * carry their token. Throws `RanbookError`; an abort of the caller's signal is thrown as the signal's own reason, a
+ * body that is no JSON as `TypeError`.
  */
-export function createTransport(options: TransportOptions): Transport {
-  const base = options.url.replace(/\/+$/, '')
-  const attemptTimeoutMs = options.attemptTimeoutMs ?? 5000
-  const deadlineMs = options.deadlineMs ?? 15_000
-  const retries = options.retries ?? 3
-  const send = options.fetch ?? fetch
-
+export function createTransport(given: TransportOptions): Transport {
+  const options = readTransportOptions(given)
   return async (call) => {
-    const until = Date.now() + deadlineMs + (call.waitMs ?? 0)
+    const body = call.body === undefined ? null : JSON.stringify(call.body)
+    const waitedFor = call.waitMs ?? 0
+    const until = performance.now() + options.deadlineMs + waitedFor
     for (let attempt = 0; ; attempt++) {
-      const timeoutMs = Math.max(1, Math.min(attemptTimeoutMs + (call.waitMs ?? 0), until - Date.now()))
-      const outcome = await tryOnce(send, base, options.apiKey, call, timeoutMs)
-      if ('value' in outcome) return outcome.value
+      const leftMs = until - performance.now()
+      const outcome = await tryOnce(options, call, body, Math.min(options.attemptTimeoutMs + waitedFor, leftMs))
+      if (outcome.kind === 'answer') return outcome.value
       const { error } = outcome
-      const repeatable = error.status === 0 || error.status === 429 || error.status === 503
-      const waitMs = Math.max(error.retryAfterMs ?? 0, Math.random() * firstRetryMs * 2 ** attempt)
-      if (!repeatable || attempt >= retries || Date.now() + waitMs >= until) throw error
-      await pause(waitMs, call.signal)
+      const backoffMs = Math.random() * Math.min(firstRetryMs * 2 ** attempt, longestRetryMs)
+      // The jitter comes on top of what was asked for, so that all who were refused together do not return together.
+      const pauseMs = (error.retryAfterMs ?? 0) + backoffMs
+      const passing = error.code === 'unreachable' || passingStatuses.has(error.status)
+      if (!passing || attempt >= options.retries || performance.now() + pauseMs >= until) throw error
+      await pause(pauseMs, call.signal)
     }
   }
 }
 
+type Outcome = { kind: 'answer'; value: unknown } | { kind: 'refused'; error: RanbookError }
+
 async function tryOnce(
-  send: typeof fetch,
-  base: string,
-  apiKey: string,
+  { base, headers, send }: ReturnType<typeof readTransportOptions>,
   call: Call,
+  body: string | null,
   timeoutMs: number,
-): Promise<{ value: unknown } | { error: RanbookError }> {
-  const timeout = AbortSignal.timeout(timeoutMs)
-  const headers: Record<string, string> = { authorization: `Bearer ${apiKey}`, accept: 'application/json' }
-  if (call.body !== undefined) headers['content-type'] = 'application/json'
-  let response: Response
-  let text: string
+): Promise<Outcome> {
+  let answer: { response: Response; text: string }
   try {
-    response = await send(base + call.path, {
-      method: call.method,
-      headers,
-      signal: call.signal ? AbortSignal.any([call.signal, timeout]) : timeout,
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    answer = await withTimeLimit(timeoutMs, call.signal, async (signal) => {
+      const response = await send(base + call.path, {
+        method: call.method,
+        headers: body === null ? headers : { ...headers, 'content-type': 'application/json' },
+        body,
+        signal,
+        // Followed, a redirect would turn a claim into a GET, and take the key to wherever it leads.
+        redirect: 'manual',
+      })
+      return { response, text: await response.text() }
     })
-    text = await response.text()
   } catch (cause) {
     call.signal?.throwIfAborted()
-    const why = timeout.aborted ? `no answer within ${timeoutMs} ms` : 'the service can not be reached'
-    return { error: new RanbookError('unreachable', `${call.method} ${call.path}: ${why}`, { status: 0, cause }) }
+    const why = cause instanceof Error && cause.name === 'TimeoutError' ? cause.message : 'the connection failed'
+    const message = `${call.method} ${call.path}: ${why}`
+    return { kind: 'refused', error: new RanbookError('unreachable', message, { status: 0, cause }) }
   }
-  const value = parse(text)
-  if (value !== undefined && (response.ok || call.answers?.includes(response.status)) && !isProblem(response)) {
-    return { value }
-  }
-  if (response.status === 204) return { value: null }
-  const problem = isProblem(response) && value !== undefined ? (value as Problem) : null
-  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
-  return {
-    error: new RanbookError(problem?.code ?? 'unreachable', problem?.detail ?? `unexpected answer ${response.status}`, {
-      status: response.status,
-      problem,
-      retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1000 : null,
-    }),
-  }
+  return judge(call, answer.response, answer.text)
 }
 
-function isProblem(response: Response): boolean {
-  return response.headers.get('content-type')?.startsWith('application/problem+json') ?? false
+function judge(call: Call, response: Response, text: string): Outcome {
+  const value = text === '' ? null : parse(text)
+  const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') ?? false
+  const expected = response.ok || call.answers?.includes(response.status) === true
+  if (expected && !isProblem && value !== undefined) return { kind: 'answer', value }
+
+  const { status } = response
+  const problem = isProblem && value !== undefined ? (value as Problem) : null
+  const error =
+    problem === null
+      ? new RanbookError('unexpected_answer', `${call.method} ${call.path}: ${status}, and no word of Ranbook's`, {
+          status,
+          retryAfterMs: retryAfterMs(response),
+        })
+      : new RanbookError(problem.code, problem.detail, { status, problem, retryAfterMs: retryAfterMs(response) })
+  return { kind: 'refused', error }
 }
 
-/** Undefined for a body that is not JSON: a proxy's error page, say. */
+/** Undefined for what is not JSON, such as a proxy's error page. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -115,16 +111,23 @@ function parse(text: string): unknown {
   }
 }
 
+/** The service sends seconds. A proxy's date is left alone: it would be judged by this machine's clock. */
+function retryAfterMs(response: Response): number | null {
+  const seconds = response.headers.get('retry-after')
+  return seconds !== null && /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : null
+}
+
+/** Resolves after `ms`; rejects with the signal's reason when that is aborted before. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => {
+    const end = () => {
       clearTimeout(timer)
-      reject(signal?.reason)
+      signal?.removeEventListener('abort', end)
+      if (signal?.aborted) reject(signal.reason)
+      else resolve()
     }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort)
-      resolve()
-    }, ms)
-    signal?.addEventListener('abort', onAbort, { once: true })
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
+    if (signal?.aborted) end()
   })
 }

@@ -1,4 +1,4 @@
-import { checkText, type ClaimInput, limits } from '@ranbook/contract'
+import { type ClaimInput, checkText, limits } from '@ranbook/contract'
 
 const keyLimits = { minBytes: 1, maxBytes: limits.keyMaxBytes }
 const nameLimits = { minBytes: 1, maxBytes: limits.nameMaxBytes }

@@ -19,7 +19,10 @@ export function authorize(access: AccessBook, allowed: Route['access'], authoriz
   if (allowed === 'open') return nobody
   const caller = access.authenticate(authorization)
   if (caller === null) {
-    throw new HttpProblem('unauthenticated', 'Send Authorization: Bearer with an API key that exists and is not revoked.')
+    throw new HttpProblem(
+      'unauthenticated',
+      'Send Authorization: Bearer with an API key that exists and is not revoked.',
+    )
   }
   if (!allowed.some((action) => caller.actions.has(action))) {
     throw new HttpProblem('forbidden', `The API key needs the action ${allowed.join(' or ')}.`)

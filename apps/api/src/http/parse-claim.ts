@@ -1,5 +1,12 @@
 import { type ClaimInput, claimItemSchema, claimRequestSchema } from '@ranbook/contract'
-import { type ClaimRequest, computeFingerprint, type Fingerprint, type JsonShape, policyCovers, recordDigest } from '@ranbook/rules'
+import {
+  type ClaimRequest,
+  computeFingerprint,
+  type Fingerprint,
+  type JsonShape,
+  policyCovers,
+  recordDigest,
+} from '@ranbook/rules'
 import type { Caller } from '../access/caller.ts'
 import type { LedgerDeps } from '../ledger/ledger-deps.ts'
 import { acceptClaim } from './accept-claim.ts'

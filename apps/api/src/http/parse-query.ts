@@ -1,7 +1,14 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { FieldFault } from './problem.ts'
 import type { Call } from './serve-route.ts'
 import { invalidRequest, validate } from './validate.ts'
+
+/** For routes without parameters: a query is 400, each of its parameters named. */
+export function refuseQuery(call: Call): void {
+  if (call.context.req.url.includes('?')) parseQuery(call, noParameters)
+}
+
+const noParameters = z.strictObject({})
 
 /**
  * The query's parameters as `schema` (a strict object over strings) makes them. Unknown, repeated and malformed ones

@@ -75,22 +75,16 @@ function readIncoming(call: Call, incoming: IncomingMessage, maxBytes: number): 
         chunks.push(chunk)
       } catch (error) {
         // What still comes is read and dropped by the server, for a bounded time.
-        leave()
+        incoming.off('data', onData)
         reject(error)
       }
     }
-    const onEnd = (): void => {
-      leave()
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+    const onCut = (): void => {
+      // A complete message is closed too, after its end.
+      if (!incoming.complete) reject(new HttpProblem('invalid_json', 'The body ended before it was complete.'))
     }
-    const onCut = (cause?: Error): void => {
-      leave()
-      reject(new HttpProblem('invalid_json', 'The body ended before it was complete.', { cause }))
-    }
-    const leave = (): void => {
-      incoming.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
-    }
-    incoming.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut)
+    incoming.on('data', onData).on('error', onCut).on('close', onCut)
+    incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
   })
 }
 

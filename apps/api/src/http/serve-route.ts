@@ -6,6 +6,7 @@ import type { Answer } from './answer.ts'
 import { authorize } from './authorize.ts'
 import type { HttpDeps } from './http-deps.ts'
 import { type Load, requireRoom } from './load.ts'
+import { refuseQuery } from './parse-query.ts'
 import { HttpProblem, problemAnswer } from './problem.ts'
 import { problemOfError } from './problem-of-error.ts'
 
@@ -48,7 +49,7 @@ export function serveRoutes(app: Hono<HttpEnv>, host: Host): Serve {
 export async function answerRequest(
   host: Host,
   context: Context<HttpEnv>,
-  route: Pick<Route, 'path' | 'access' | 'shed'>,
+  route: Pick<Route, 'path' | 'access' | 'shed' | 'query'>,
   handler: Handler,
 ): Promise<Response> {
   const { deps, load } = host
@@ -62,6 +63,8 @@ export async function answerRequest(
     refuseIllFormedPath(context.req.url)
     const caller = authorize(deps.access, route.access, requestHeader(context, 'authorization'))
     call = { context, caller, requestId, load, bodyBytes: 0 }
+    // Probes of proxies put what they like behind an open path.
+    if (route.query === undefined && route.access !== 'open') refuseQuery(call)
     answer = await handler(call)
   } catch (error) {
     const problem = problemOfError(error, deps.log, route.path, requestId)
@@ -70,7 +73,8 @@ export async function answerRequest(
     load.requests--
     if (call !== null) load.bodyBytes -= call.bodyBytes
   }
-  finish(deps, context, route.path, answer, { requestId, caller: call?.caller.actor, startedAt })
+  const caller = route.access === 'open' ? undefined : call?.caller.actor
+  finish(deps, context, route.path, answer, { requestId, caller, startedAt })
   return respond(context.req.method, answer)
 }
 
@@ -101,10 +105,16 @@ function requestIdOf(context: Context<HttpEnv>, deps: HttpDeps): string {
 function refuseIllFormedPath(url: string): void {
   if (!url.includes('%')) return
   const query = url.indexOf('?')
+  if (isDecodable(query === -1 ? url : url.slice(0, query))) return
+  throw new HttpProblem('invalid_request', 'The path has an ill-formed percent escape; write % itself as %25.')
+}
+
+function isDecodable(text: string): boolean {
   try {
-    decodeURIComponent(query === -1 ? url : url.slice(0, query))
-  } catch (cause) {
-    throw new HttpProblem('invalid_request', 'The path has an ill-formed percent escape; write % itself as %25.', { cause })
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -1,11 +1,7 @@
 import type { Reason } from '@ranbook/contract'
 import { idempotencyKey, type LedgerRecord, recordId, visibleState } from '@ranbook/rules'
 import type { ClaimAnswer } from '../ledger/claim.ts'
-
-/** A time as the wire writes it: RFC 3339, UTC, milliseconds. */
-export function timeText(ms: number): string {
-  return new Date(ms).toISOString()
-}
+import { timeText } from './time-text.ts'
 
 /** The decision document of a claim, as JSON text. The token is in it only where the outcome is `claimed`. */
 export function decisionJson(answer: ClaimAnswer): string {
@@ -21,33 +17,38 @@ export function recordJson(record: LedgerRecord, now: number): string {
 }
 
 /** The members of `recordJson` without the braces, to splice more in. */
-export function recordMembers(record: LedgerRecord, now: number): string {
+export function recordMembers(record: LedgerRecord, now: number, resultMember = `"result":${record.result},`): string {
   const owner = record.owner === null ? 'null' : JSON.stringify(record.owner)
   const rest = `"owner":${owner},"claimed_at":${timeJson(record.claimedAt)},"available_at":${timeJson(record.availableAt)}`
-  return `${sharedMembers(record, now)},${rest}`
+  return `${sharedMembers(record, now, resultMember)},${rest}`
+}
+
+/** The same without `result`, which may be large: for rows of a list. */
+export function recordRowMembers(record: LedgerRecord, now: number): string {
+  return recordMembers(record, now, '')
 }
 
 /**
  * Concatenated by hand: stored JSON is spliced in as the text it is, and would lose digits on the way through a value.
  * Only texts that came from outside need quoting.
  */
-function sharedMembers(record: LedgerRecord, now: number): string {
+function sharedMembers(record: LedgerRecord, now: number, resultMember = `"result":${record.result},`): string {
   const { digest, leaseExpiresAt, result } = record
   // By the times alone, so that it reads the same before and after the sweeper wrote `held`.
   const leaseOver = leaseExpiresAt !== null && now > leaseExpiresAt
   const remainingMs = leaseExpiresAt === null ? null : Math.max(0, leaseExpiresAt - now)
-  const settledAt = isSettled(record) ? record.endedAt : null
   const reason = reasonOf(record)
-  return `"id":"${recordId(digest)}","class":${JSON.stringify(record.class)},"consumer":${JSON.stringify(record.consumer)},"key":${JSON.stringify(record.key)},"state":"${visibleState(record, now)}","generation":${record.generation},"attempt":${record.attempt},"fencing_token":${record.fencingToken},"idempotency_key":"${idempotencyKey(digest, record.generation)}","lease_expires_at":${timeJson(leaseExpiresAt)},"lease_remaining_ms":${remainingMs},"lease_over":${leaseOver},"has_result":${result !== null},"result":${result},"error":${record.error},"details_erased_at":null,"first_claimed_at":${timeJson(record.firstClaimedAt)},"settled_at":${timeJson(settledAt)},"reason":${reason === null ? 'null' : `"${reason}"`},"skipped":${record.state === 'skipped'},"degraded":false,"replay":null`
+  return `"id":"${recordId(digest)}","class":${JSON.stringify(record.class)},"consumer":${JSON.stringify(record.consumer)},"key":${JSON.stringify(record.key)},"state":"${visibleState(record, now)}","generation":${record.generation},"attempt":${record.attempt},"fencing_token":${record.fencingToken},"idempotency_key":"${idempotencyKey(digest, record.generation)}","lease_expires_at":${timeJson(leaseExpiresAt)},"lease_remaining_ms":${remainingMs},"lease_over":${leaseOver},"has_result":${result !== null},${resultMember}"error":${record.error},"details_erased_at":null,"first_claimed_at":${timeJson(record.firstClaimedAt)},"settled_at":${timeJson(settledAt(record))},"reason":${reason === null ? 'null' : `"${reason}"`},"skipped":${record.state === 'skipped'},"degraded":false,"replay":null`
 }
 
 function timeJson(ms: number | null): string {
   return ms === null ? 'null' : `"${timeText(ms)}"`
 }
 
-/** An attempt that failed or was given back ended, but its record is not settled: it will run again. */
-function isSettled(record: LedgerRecord): boolean {
-  return record.state === 'completed' || record.state === 'dead' || record.state === 'skipped'
+/** When the record settled, in ms; null before. An attempt that failed or was given back ended, but it will run again. */
+export function settledAt(record: LedgerRecord): number | null {
+  const settled = record.state === 'completed' || record.state === 'dead' || record.state === 'skipped'
+  return settled ? record.endedAt : null
 }
 
 function reasonOf(record: LedgerRecord): Reason | null {

@@ -2,6 +2,9 @@ import type { Policy } from '@ranbook/contract'
 import type { PolicyChange, PolicyFault, SeenPair } from '@ranbook/rules'
 import type { PolicyBook, Scope } from './ledger-deps.ts'
 
+/** When and by whom a class's own policy was written last; `version` is its `ETag`. */
+export type OwnPolicy = { version: number; updatedAt: number; updatedBy: string }
+
 /** A class seen in claims or named by a policy. */
 export type ClassView = {
   name: string
@@ -9,8 +12,8 @@ export type ClassView = {
   matched: string | null
   /** Has an own policy or was marked as looked at. */
   reviewed: boolean
-  /** Its own policy's version, time and author; null without one. */
-  own: { version: number; updatedAt: number; updatedBy: string } | null
+  /** Null without an own policy. */
+  own: OwnPolicy | null
   inForce: Policy
   /** The first 100 by name, of those in the caller's scope. */
   consumers: string[]
@@ -21,7 +24,7 @@ export type Editor = { actor: string; reason: string | null; requestId: string |
 
 /** `refused`: the policy can't be taken. `stale`: `expectedVersion` is not the version that stands (null: none). */
 export type PutOutcome =
-  | { kind: 'stored'; created: boolean; view: ClassView }
+  | { kind: 'stored'; created: boolean; own: OwnPolicy; policy: Policy }
   | { kind: 'stale'; version: number | null }
   | { kind: 'refused'; fault: PolicyFault }
 
@@ -42,8 +45,8 @@ export type ClassBook = PolicyBook & {
   ): Promise<{ kind: 'removed' } | { kind: 'absent' } | { kind: 'stale'; version: number }>
   /** Newest first, versions below `before`. */
   history(name: string, before: number | null, limit: number): Promise<PolicyChange[]>
-  /** Marks a class as looked at. */
-  review(name: string, editor: Editor): Promise<ClassView>
+  /** Marks a class as looked at. Null for a name that was never seen and has no policy. */
+  review(name: string, editor: Editor): Promise<ClassView | null>
   /** (consumer, class) pairs that ever claimed, at most `limit`. All given filters hold. */
   pairsSeen(scope: Scope, only: { class: string | null; consumer: string | null }, limit: number): Promise<SeenPair[]>
   /** Since when every claim of a ledger class is in the ledger, in ms. */

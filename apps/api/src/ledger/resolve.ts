@@ -1,4 +1,10 @@
-import { type AuditEntry, type LedgerRecord, type ResolveCommand, resolve as resolveRule, StoreError } from '@ranbook/rules'
+import {
+  type AuditEntry,
+  type LedgerRecord,
+  type ResolveCommand,
+  resolve as resolveRule,
+  StoreError,
+} from '@ranbook/rules'
 import { type LedgerDeps, maxRounds, type Scope } from './ledger-deps.ts'
 import { mayTouch } from './settle.ts'
 

@@ -1,6 +1,6 @@
-import { policyCovers, type ReadOutcome, type SettleCommand, settle as settleRule, StoreError } from '@ranbook/rules'
 import type { ErrorCode } from '@ranbook/contract'
 import type { LedgerRecord } from '@ranbook/rules'
+import { policyCovers, type ReadOutcome, type SettleCommand, StoreError, settle as settleRule } from '@ranbook/rules'
 import { type LedgerDeps, maxRounds, type Scope } from './ledger-deps.ts'
 
 /** One word of an owner about its claim. */
@@ -46,7 +46,12 @@ async function settleWave(deps: LedgerDeps, scope: Scope, wave: OpenSettle[], an
 }
 
 /** The fast path. The guard can't judge a class pattern, so it is only taken for callers of every class. */
-async function completeFirst(deps: LedgerDeps, scope: Scope, wave: OpenSettle[], answers: SettleAnswer[]): Promise<OpenSettle[]> {
+async function completeFirst(
+  deps: LedgerDeps,
+  scope: Scope,
+  wave: OpenSettle[],
+  answers: SettleAnswer[],
+): Promise<OpenSettle[]> {
   const completes: { digest: string; claimToken: string; consumer: string | null; result: string | null }[] = []
   const entries: OpenSettle[] = []
   const open: OpenSettle[] = []
@@ -74,9 +79,18 @@ async function completeFirst(deps: LedgerDeps, scope: Scope, wave: OpenSettle[],
 }
 
 /** Reads, judges and writes; returns those whose compare-and-set lost a race. */
-async function judgeRound(deps: LedgerDeps, scope: Scope, open: OpenSettle[], answers: SettleAnswer[]): Promise<OpenSettle[]> {
+async function judgeRound(
+  deps: LedgerDeps,
+  scope: Scope,
+  open: OpenSettle[],
+  answers: SettleAnswer[],
+): Promise<OpenSettle[]> {
   const read = await deps.store.read(open.map(({ item }) => ({ digest: item.digest, claimToken: item.claimToken })))
-  const writing: { entry: OpenSettle; found: ReadOutcome; change: Parameters<typeof deps.store.compareAndSet>[0][number] }[] = []
+  const writing: {
+    entry: OpenSettle
+    found: ReadOutcome
+    change: Parameters<typeof deps.store.compareAndSet>[0][number]
+  }[] = []
   for (const [index, entry] of open.entries()) {
     const found = read[index]
     if (!found || !mayTouch(scope, found.record)) {

@@ -13,7 +13,7 @@ export type BannerParts = {
   publicUrl: string
   /** Origin that reaches this server from this machine, without a trailing slash. */
   localUrl: string
-  /** Such as `embedded PostgreSQL in /srv/ranbook`. */
+  /** Such as `embedded PostgreSQL at /srv/ranbook`. */
   database: string
   adminKey: AdminKeySource
 }

@@ -6,12 +6,18 @@ import type { Log } from './log.ts'
 export type KeptDatabase = Pick<EmbeddedPostgres, 'connection' | 'stop'>
 
 /**
+ * `throughClosedParents`: the folder was not chosen but is the default beside the checkout, which may lie in a folder
+ * only root enters; the database is then let through to its own folder.
+ */
+export type EmbeddedPlace = { dataDir: string; throughClosedParents: boolean }
+
+/**
  * Opens the embedded database and brings it back whenever it goes away, for as long as it takes. Requests are answered
  * 503 meanwhile; the process never ends for it.
  *
  * @throws EmbeddedPostgresError when the first start fails.
  */
-export async function keepEmbedded(dataDir: string, log: Log): Promise<KeptDatabase> {
+export async function keepEmbedded(place: EmbeddedPlace, log: Log): Promise<KeptDatabase> {
   const stopped = new AbortController()
 
   const bringBack = async (): Promise<void> => {
@@ -29,7 +35,7 @@ export async function keepEmbedded(dataDir: string, log: Log): Promise<KeptDatab
   }
 
   const database = await openEmbedded({
-    dataDir,
+    ...place,
     log: launcherLog(log),
     // A crash may be reported before this call has returned; only then there is something to restart.
     onCrash: () => setImmediate(() => void bringBack()),

@@ -18,6 +18,7 @@ type FieldKind = 'text' | 'number' | 'flag' | 'error'
  */
 const logFields: Readonly<Record<string, FieldKind>> = {
   request_id: 'text',
+  caller: 'text',
   route: 'text',
   method: 'text',
   status: 'number',

@@ -1,19 +1,19 @@
 import type { Worker } from 'node:cluster'
 import type { Log } from './log.ts'
 import { type ServeOptions, type Serving, serve } from './serve.ts'
-import { StartRefused } from './start-refused.ts'
+import { isStartRefusal } from './start-refused.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
 
 export type WorkerDeps = {
   /** This process, as the primary one sees it. */
   worker: Worker
-  createLog: (options: ServeOptions) => Log
+  log: Log
   /** Ends this process. */
   exit: (code: number) => void
 }
 
 /** Serves as one of several processes: starts, drains and reports as the primary process says, and ends with it. */
-export function runWorker({ worker, createLog, exit }: WorkerDeps): void {
+export function runWorker({ worker, log, exit }: WorkerDeps): void {
   let serving: Serving | undefined
   let lastId = 0
   const exposing = new Map<number, (sum: { contentType: string; text: string }) => void>()
@@ -31,10 +31,10 @@ export function runWorker({ worker, createLog, exit }: WorkerDeps): void {
 
   const start = async (options: ServeOptions): Promise<void> => {
     try {
-      serving = await serve(options, createLog(options), exposeAll)
+      serving = await serve(options, log, exposeAll)
       tell({ kind: 'listening', port: serving.port })
     } catch (error) {
-      if (!(error instanceof StartRefused)) throw error
+      if (!isStartRefusal(error)) throw error
       tell({ kind: 'refused', sentence: error.message })
     }
   }
@@ -65,4 +65,5 @@ export function runWorker({ worker, createLog, exit }: WorkerDeps): void {
   })
   // Without the primary process nobody would replace, drain or end this one.
   worker.once('disconnect', () => void end())
+  tell({ kind: 'started' })
 }

@@ -18,7 +18,11 @@ const healthyMs = 10_000
  *
  * @throws StartRefused when a worker can't start; the others are ended first.
  */
-export async function startWorkers(count: number, options: ServeOptions, log: Log): Promise<Serving> {
+export async function startWorkers(
+  count: number,
+  options: ServeOptions,
+  log: Log,
+): Promise<Pick<Serving, 'port' | 'drain'>> {
   const live = new Set<Worker>()
   const reports = gatherWorkerReports()
   let draining = false
@@ -32,6 +36,9 @@ export async function startWorkers(count: number, options: ServeOptions, log: Lo
       let listening = false
       worker.on('message', (message: FromWorker) => {
         switch (message.kind) {
+          case 'started':
+            tell(worker, { kind: 'serve', options })
+            break
           case 'listening':
             listening = true
             resolve(message.port)
@@ -60,7 +67,6 @@ export async function startWorkers(count: number, options: ServeOptions, log: Lo
         if (performance.now() - startedAt > healthyMs) failures = 0
         if (listening || started) void replace()
       })
-      tell(worker, { kind: 'serve', options })
     })
   }
 

@@ -11,6 +11,8 @@ export type ToWorker =
 
 /** What a worker tells the primary process. */
 export type FromWorker =
+  /** It listens to messages; those sent before are lost. */
+  | { kind: 'started' }
   | { kind: 'listening'; port: number }
   /** It can't start; `sentence` is for the operator. */
   | { kind: 'refused'; sentence: string }

@@ -27,7 +27,7 @@ if (uid !== undefined) {
 
 try {
   const embedded = await openEmbedded({ dataDir, log: { info: () => {}, warn: () => {} }, fsync: false })
-  const sql = postgres({ ...embedded.connection, max: 1 })
+  const sql = postgres({ ...embedded.connection, max: 1, fetch_types: false })
   process.on('message', (order: ChildOrder) => {
     void (order === 'ask' ? ask() : stop())
   })

@@ -1,11 +1,13 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { chown, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { binaryPackage } from '../../src/stores/postgres/embedded-binaries.ts'
 import { openForTest } from './open-for-test.ts'
 import { processesIn } from './processes-in.ts'
 import { query } from './query.ts'
-import { temporaryDataDir } from './temporary-data-dir.ts'
+import { begunDataDir, temporaryDataDir } from './temporary-data-dir.ts'
 
 describe('starting', () => {
   test('the first start makes a durable PostgreSQL 18 with checksums that listens on no TCP port', async () => {
@@ -50,14 +52,14 @@ describe('starting', () => {
   })
 
   test('text is compared by code point and classified as Unicode, whichever locales the host has', async () => {
-    const { connection } = await openForTest(await temporaryDataDir())
+    const { connection } = await openForTest(await begunDataDir())
     expect(await query(connection, `SELECT 'Z' < 'a' AS by_code_point, lower('ÄŞ') AS lowered`)).toEqual([
       { by_code_point: true, lowered: 'äş' },
     ])
   })
 
   test('a stopped database has no process left, and the next start finds what it held', async () => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     const first = await openForTest(dataDir)
     await query(first.connection, 'CREATE TABLE kept AS SELECT 7 AS value')
     await first.stop()
@@ -69,12 +71,12 @@ describe('starting', () => {
   })
 
   test('a stop with open connections and an open transaction does not wait for them', async () => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     const embedded = await openForTest(dataDir)
     await query(embedded.connection, 'CREATE TABLE never (value int)')
     const ended = Promise.all(
       ['SELECT pg_sleep(600)', 'BEGIN; INSERT INTO never VALUES (1); SELECT pg_sleep(600)'].map((statement) =>
-        expect(query(embedded.connection, statement)).rejects.toMatchObject({ code: '57P01' }),
+        expect(query(embedded.connection, statement)).rejects.toThrow(),
       ),
     )
     await vi.waitUntil(async () => {
@@ -92,31 +94,56 @@ describe('starting', () => {
 
   test('a first start that was cut short is done again', async () => {
     const dataDir = await temporaryDataDir()
-    await mkdir(join(dataDir, 'postgres-new-cut-short', 'base'), { recursive: true })
-    await writeFile(join(dataDir, 'postgres-new-cut-short', 'PG_VERSION'), '18\n')
+    await (await openForTest(dataDir)).stop()
+    await rename(join(dataDir, 'postgres'), join(dataDir, 'postgres-new-cut-short'))
+    await rm(join(dataDir, 'postgres-new-cut-short', 'global'), { recursive: true })
 
     const { connection } = await openForTest(dataDir)
     expect(await query(connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     expect((await readdir(dataDir)).sort()).toEqual(['alive', 'postgres', 'postgres.log', 'sock', 'users'])
   })
 
-  test('a lock file left by a machine that lost power does not keep it from starting', async () => {
-    const dataDir = await temporaryDataDir()
+  test('a lock file left by a power cut does not keep it from starting, whoever has the process number now', async () => {
+    const dataDir = await begunDataDir()
     const first = await openForTest(dataDir)
     const lock = join(dataDir, 'postgres', 'postmaster.pid')
     const text = await readFile(lock, 'utf8')
     await first.stop()
-    // After a boot the number belongs to somebody else: here to the test's own process.
-    await writeFile(lock, text.replace(/^\d+/, String(process.pid)), { mode: 0o600 })
+    const { uid, gid } = await stat(dataDir)
+    const other = spawn('sleep', ['600'], { uid, gid, cwd: '/' })
+    onTestFinished(() => void other.kill())
+    await writeFile(lock, text.replace(/^\d+/, String(other.pid)), { mode: 0o600 })
+    await chown(lock, uid, gid)
 
     const second = await openForTest(dataDir)
     expect(await query(second.connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  test('a database that somebody started by hand on the folder keeps its lock, and the start is refused', async () => {
+    const dataDir = await begunDataDir()
+    await (await openForTest(dataDir)).stop()
+    const { uid, gid } = await stat(dataDir)
+    const { native } = await binaryPackage()
+    const cluster = join(dataDir, 'postgres')
+    const byHand = spawn(join(native, 'bin', 'postgres'), ['-D', cluster, '-c', 'listen_addresses=', '-k', cluster], {
+      uid,
+      gid,
+      cwd: '/',
+    })
+    onTestFinished(() => void byHand.kill('SIGINT'))
+    await vi.waitUntil(async () => (await readdir(cluster)).includes('.s.PGSQL.5432'), { timeout: 10_000 })
+
+    await expect(openForTest(dataDir)).rejects.toMatchObject({
+      code: 'start_failed',
+      message: expect.stringContaining('lock file "postmaster.pid" already exists'),
+    })
+    expect(await readFile(join(cluster, 'postmaster.pid'), 'utf8')).toMatch(new RegExp(`^${byHand.pid}\n`))
   })
 })
 
 describe('sharing', () => {
   test('a second start adopts the running database, and the last one to stop ends it', async () => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     const starter = await openForTest(dataDir)
     const adopter = await openForTest(dataDir)
     expect([starter.adopted, adopter.adopted]).toEqual([false, true])
@@ -141,7 +168,7 @@ describe('sharing', () => {
   })
 
   test('a start while the database is stopping waits for it and starts anew', async () => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     let serving = await openForTest(dataDir)
     for (let round = 0; round < 5; round += 1) {
       const [, next] = await Promise.all([serving.stop(), openForTest(dataDir)])
@@ -156,10 +183,10 @@ describe('a crash', () => {
     ['every process of the database', (dataDir: string) => processesIn(dataDir)],
     ['only its first process', (_: string, postmaster: number) => [postmaster]],
   ])('kill -9 of %s is reported, and restart() brings back all that was acknowledged', async (_, victims) => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     const onCrash = vi.fn()
     const embedded = await openForTest(dataDir, { onCrash })
-    const sql = postgres({ ...embedded.connection, max: 1 })
+    const sql = postgres({ ...embedded.connection, max: 1, fetch_types: false })
     await sql`CREATE TABLE kept AS SELECT 7 AS value`
     const before = embedded.postmasterPid
 
@@ -173,7 +200,7 @@ describe('a crash', () => {
   })
 
   test('every process that used the database can restart it, and they share it again', async () => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     const onCrash = vi.fn()
     const both = [await openForTest(dataDir, { onCrash }), await openForTest(dataDir, { onCrash })]
     for (const pid of processesIn(dataDir)) process.kill(pid, 'SIGKILL')
@@ -187,8 +214,8 @@ describe('a crash', () => {
 
   test('one killed connection is not a crash: PostgreSQL recovers by itself', async () => {
     const onCrash = vi.fn()
-    const embedded = await openForTest(await temporaryDataDir(), { onCrash })
-    const sql = postgres({ ...embedded.connection, max: 1 })
+    const embedded = await openForTest(await begunDataDir(), { onCrash })
+    const sql = postgres({ ...embedded.connection, max: 1, fetch_types: false })
     const [row] = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
     process.kill(row?.pid ?? expect.fail(), 'SIGKILL')
 
@@ -200,7 +227,7 @@ describe('a crash', () => {
   })
 
   test('restart() does nothing to a database that runs, and is refused after a stop', async () => {
-    const embedded = await openForTest(await temporaryDataDir())
+    const embedded = await openForTest(await begunDataDir())
     const before = embedded.postmasterPid
     await embedded.restart()
     expect(

@@ -3,10 +3,12 @@ import type { EmbeddedConnection } from '../../src/stores/postgres/embedded-read
 
 /** Runs one statement on a connection of its own. */
 export async function query(connection: EmbeddedConnection, statement: string): Promise<Row[]> {
-  const sql = postgres({ ...connection, max: 1 })
+  // Its query for array types, when a recovering database refuses it, would be a rejection that nobody can handle.
+  const sql = postgres({ ...connection, max: 1, fetch_types: false })
   try {
     return await sql.unsafe(statement)
   } finally {
-    await sql.end()
+    // Without a limit it would wait for ever for a connection that the server has cut.
+    await sql.end({ timeout: 0 })
   }
 }

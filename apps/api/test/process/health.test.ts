@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { createHealth } from '../../src/process/health.ts'
 
-function health(storeNow: () => Promise<number>): { readiness: ReturnType<typeof createHealth>['readiness']; clock: { now: number; draining: boolean } } {
+function health(storeNow: () => Promise<number>): {
+  readiness: ReturnType<typeof createHealth>['readiness']
+  clock: { now: number; draining: boolean }
+} {
   const clock = { now: 0, draining: false }
   const { readiness } = createHealth({
     storeNow,

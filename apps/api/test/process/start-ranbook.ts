@@ -32,7 +32,7 @@ export async function startRanbook(environment: Environment): Promise<Ranbook> {
   void server.ended.then(() => {
     hasEnded = true
   })
-  const banner = /Ranbook \S+ is ready at (\S+)\n[^]*\n\n/
+  const banner = /Ranbook \S+ is ready at (\S+)\n[\s\S]*curl .*\n.*\n\n/
   await vi.waitUntil(() => hasEnded || banner.test(server.stdout()), { timeout: 60_000, interval: 5 })
   const url = banner.exec(server.stdout())?.[1]
   if (url === undefined) throw new Error(`The server ended at its start: ${server.stdout()}${server.stderr()}`)

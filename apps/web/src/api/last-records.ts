@@ -1,12 +1,15 @@
-import { queryOptions } from '@tanstack/react-query'
-import type { Ranbook } from '@ranbook/sdk'
 import type { RecordRow } from '@ranbook/contract'
+import type { Ranbook } from '@ranbook/sdk'
+import { queryOptions } from '@tanstack/react-query'
 
-/** The newest records, re-read every 3 s. */
+/** What a screen holds. */
+const count = 25
+
+/** The newest records, read again every 3 s. */
 export function lastRecords(ranbook: Ranbook) {
   return queryOptions({
     queryKey: ['last-records'],
-    queryFn: ({ signal }) => ranbook.get<{ data: RecordRow[] }>('/v1/records?limit=25', signal),
+    queryFn: ({ signal }) => ranbook.get<{ data: RecordRow[] }>(`/v1/records?limit=${count}`, signal),
     refetchInterval: 3000,
   })
 }

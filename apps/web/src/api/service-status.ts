@@ -1,15 +1,25 @@
 import { queryOptions } from '@tanstack/react-query'
+import { serviceUrl } from '../address/service-url.ts'
 
-/** What `/readyz` says, whether it says yes or no. */
+/** What the service says of itself, whether it is ready or not. */
 export type ServiceStatus = {
-  ready: boolean
   version: string
+  ready: boolean
   stores: Record<string, { ok: boolean; note: string | null }>
 }
 
-/** Asked every 3 s; fails only where the service can't be reached at all. */
+/** Past it, a service that says nothing is as good as gone. */
+const patienceMs = 5000
+
+/** Asked every 3 s; fails only where the service can't be reached. */
 export const serviceStatus = queryOptions({
   queryKey: ['service-status'],
-  queryFn: async ({ signal }): Promise<ServiceStatus> => (await fetch('/readyz', { signal })).json(),
+  queryFn: async ({ signal }): Promise<ServiceStatus> => {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
+    const [health, readiness] = await Promise.all(
+      ['healthz', 'readyz'].map(async (path) => (await fetch(`${serviceUrl}/${path}`, { signal: within })).json()),
+    )
+    return { version: health.version, ready: readiness.ready, stores: readiness.stores }
+  },
   refetchInterval: 3000,
 })

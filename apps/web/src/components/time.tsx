@@ -1,18 +1,18 @@
-const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+import { durationText } from './duration-text.ts'
+import { useNow } from './use-now.ts'
 
-/** A time in the local zone, relative within the last hour, in UTC on hover. */
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+/** An hour ago is still "just now" to who looks into an incident; before, the date says more. */
+const freshMs = 3_600_000
+
+/** A time as its age while it is fresh, else in the local zone; in UTC on hover. */
 export function Time({ at }: { at: string }) {
-  const date = new Date(at)
+  const ageMs = useNow() - Date.parse(at)
+  // The two clocks may differ a little.
+  const isFresh = ageMs > -5000 && ageMs < freshMs
   return (
     <time dateTime={at} title={at}>
-      {say(date, Date.now())}
+      {isFresh ? (ageMs < 1000 ? 'just now' : `${durationText(ageMs)} ago`) : local.format(new Date(at))}
     </time>
   )
-}
-
-function say(date: Date, nowMs: number): string {
-  const ageSeconds = Math.round((nowMs - date.getTime()) / 1000)
-  if (ageSeconds < 0 || ageSeconds >= 3600) return local.format(date)
-  return ageSeconds < 60 ? relative.format(-ageSeconds, 'second') : relative.format(-Math.floor(ageSeconds / 60), 'minute')
 }

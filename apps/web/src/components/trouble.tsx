@@ -7,7 +7,12 @@ export function Trouble({ error, retry }: { error: Error; retry: () => void }) {
     <div className="trouble" role="alert">
       <p>
         {error.message}
-        {requestId ? <span className="muted small"> Request {requestId}</span> : null}
+        {requestId === undefined ? null : (
+          <>
+            {' '}
+            <span className="muted">Request {requestId}.</span>
+          </>
+        )}
       </p>
       <button type="button" className="quiet" onClick={retry}>
         Try again

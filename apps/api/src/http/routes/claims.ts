@@ -1,4 +1,4 @@
-import { claimBatchRequestSchema, limits, outcomeStatus, routes } from '@ranbook/contract'
+import { claimBatchEnvelopeSchema, limits, outcomeStatus, routes } from '@ranbook/contract'
 import { type ClaimRequest, JsonRefusal } from '@ranbook/rules'
 import { type ClaimAnswer, claim } from '../../ledger/claim.ts'
 import { claimWaiting } from '../../ledger/claim-waiting.ts'
@@ -30,7 +30,7 @@ export function registerClaims(serve: Serve, deps: HttpDeps): void {
 
   serve(routes.claimBatch, async (call) => {
     const body = await readJsonBody(call, { maxBytes: limits.batchBodyMaxBytes, shape: { claims: [claimShape] } })
-    const { claims } = validate(claimBatchRequestSchema, body)
+    const { claims } = validate(claimBatchEnvelopeSchema, body)
     const decisions = await decideEach(deps, call, claims)
     return jsonAnswer(`{"decisions":[${decisions.join(',')}]}`)
   })
@@ -39,12 +39,16 @@ export function registerClaims(serve: Serve, deps: HttpDeps): void {
 function decisionAnswer(answer: ClaimAnswer) {
   const { outcome, retryAfterMs } = answer
   if (outcome === 'token_spent') throw tokenSpent()
-  const headers = retryAfterMs === null ? undefined : { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }
+  const headers =
+    retryAfterMs === null ? undefined : { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }
   return jsonAnswer(decisionJson(answer), outcomeStatus[outcome], headers)
 }
 
 function tokenSpent(): HttpProblem {
-  return new HttpProblem('token_spent', 'The claim token already had an attempt of this record. Claim with a fresh one.')
+  return new HttpProblem(
+    'token_spent',
+    'The claim token already had an attempt of this record. Claim with a fresh one.',
+  )
 }
 
 /** JSON text per item, in order. A fault of one item is that item's answer. */

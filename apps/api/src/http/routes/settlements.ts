@@ -1,4 +1,4 @@
-import { errorCodes, limits, type Route, routes, settlementsRequestSchema } from '@ranbook/contract'
+import { errorCodes, limits, type Route, routes, settlementsEnvelopeSchema } from '@ranbook/contract'
 import { JsonRefusal } from '@ranbook/rules'
 import { type SettleAnswer, type SettleItem, settle } from '../../ledger/settle.ts'
 import { jsonAnswer } from '../answer.ts'
@@ -9,8 +9,9 @@ import { HttpProblem, problemJson } from '../problem.ts'
 import { problemOfError } from '../problem-of-error.ts'
 import { readJsonBody } from '../read-body.ts'
 import type { Call, Serve } from '../serve-route.ts'
+import { timeText } from '../time-text.ts'
 import { validate } from '../validate.ts'
-import { recordJson, timeText } from '../write-record.ts'
+import { recordJson } from '../write-record.ts'
 
 /** Complete, fail, extend and release, one by one and as `POST /v1/settlements`. */
 export function registerSettlements(serve: Serve, deps: HttpDeps): void {
@@ -31,7 +32,7 @@ export function registerSettlements(serve: Serve, deps: HttpDeps): void {
   serve(routes.settlements, async (call) => {
     const shape = { settlements: [settlementShape] } as const
     const body = await readJsonBody(call, { maxBytes: limits.batchBodyMaxBytes, shape })
-    const { settlements } = validate(settlementsRequestSchema, body)
+    const { settlements } = validate(settlementsEnvelopeSchema, body)
     const results = await settleEach(deps, call, settlements)
     return jsonAnswer(`{"results":[${results.join(',')}]}`)
   })

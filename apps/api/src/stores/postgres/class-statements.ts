@@ -8,7 +8,7 @@ SELECT coalesce((SELECT value::text::float8 FROM setting WHERE name = 'policy_re
 
 /**
  * Counts a change of policies and locks the count until the transaction ends, so that changes come one after the other
- * and whoever sees a number sees its change. First statement of every change.
+ * and whoever sees a number sees its change. First statement of every change; a refused one counts too.
  */
 export const BUMP_POLICY_REVISION = `
 INSERT INTO setting (name, value, updated_at) VALUES ('policy_revision', '1', date_trunc('milliseconds', now()))

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { arch, platform } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { EmbeddedPostgresError } from './embedded-error.ts'
+import type { EmbeddedLog } from './embedded-log.ts'
 import type { DatabaseUser } from './embedded-user.ts'
 import { hasCode } from './has-code.ts'
 import { type Run, runAsUser } from './run-as-user.ts'
@@ -51,6 +52,7 @@ export async function runnableBinaries(
   { native, version }: BinaryPackage,
   user: DatabaseUser,
   copies: string,
+  log: EmbeddedLog,
 ): Promise<Binaries> {
   try {
     await restoreLinks(native)
@@ -63,6 +65,7 @@ export async function runnableBinaries(
   const copy = join(copies, version, 'native')
   if ((await tryOut(copy, user)).status === 0) return programs(copy)
 
+  log.info({ native, copy }, 'The embedded PostgreSQL is copied to where its user can run it')
   await copyBinaries(native, copy)
   const { status, output } = await tryOut(copy, user)
   if (status === 0) return programs(copy)
@@ -94,7 +97,11 @@ async function copyBinaries(native: string, copy: string): Promise<void> {
     await mkdir(dirname(whole), { recursive: true })
     await chmod(dirname(whole), 0o755)
     // Static libraries serve compilers only.
-    await cp(native, join(aside, 'native'), { recursive: true, filter: (source) => !source.endsWith('.a') })
+    await cp(native, join(aside, 'native'), {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (source) => !source.endsWith('.a'),
+    })
     await restoreLinks(join(aside, 'native'))
     await openForReading(aside)
     await rename(aside, whole)

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { open, readFile, rename } from 'node:fs/promises'
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Binaries, EMBEDDED_MAJOR } from './embedded-binaries.ts'
 import { EmbeddedPostgresError } from './embedded-error.ts'
-import type { DataFolder } from './embedded-folder.ts'
+import { CLUSTER, type DataFolder } from './embedded-folder.ts'
 import { EMBEDDED_CONFIG, EMBEDDED_HBA, EMBEDDED_ROLE, embeddedIdent } from './embedded-settings.ts'
 import { hasCode } from './has-code.ts'
 import { runAsUser } from './run-as-user.ts'
 
-/** Name of the database cluster inside the data folder. */
-export const CLUSTER = 'postgres'
-
 // Writes a file at once or not at all, since another start may be reading it. $1: text, $2: path.
-const WRITE_FILE = 'umask 077 && printf %s "$1" > "$2.$$" && mv -f "$2.$$" "$2"'
+// It's cat that writes, because a shell's own printf doesn't say why it couldn't.
+const WRITE_FILE = 'umask 077 && printf %s "$1" | cat > "$2.$$" && mv -f "$2.$$" "$2"'
 
 // Removes what initdb left behind when it was killed in the middle.
 const REMOVE_UNFINISHED = 'rm -rf postgres-new-*'
@@ -35,8 +33,12 @@ export async function ensureCluster(folder: DataFolder, binaries: Binaries, dura
 }
 
 async function clusterMajor(folder: DataFolder): Promise<string | undefined> {
+  return (await textOf(join(folder.path, CLUSTER, 'PG_VERSION')))?.trim()
+}
+
+async function textOf(file: string): Promise<string | undefined> {
   try {
-    return (await readFile(join(folder.path, CLUSTER, 'PG_VERSION'), 'utf8')).trim()
+    return await readFile(file, 'utf8')
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     throw error
@@ -70,7 +72,7 @@ async function makeCluster(folder: DataFolder, { initdb }: Binaries, durable: bo
       await rename(join(folder.path, unfinished), join(folder.path, CLUSTER))
     } catch (error) {
       // Another start was first: then its cluster is the one.
-      if ((await clusterMajor(folder)) === undefined) throw error
+      if ((await clusterMajor(folder)) === undefined) throw brokenCluster(folder, error)
     }
   }
   // A power cut must not bring the old name back, or the next start would make an empty cluster.
@@ -80,7 +82,14 @@ async function makeCluster(folder: DataFolder, { initdb }: Binaries, durable: bo
 
 async function flushFolders({ path, handle }: DataFolder): Promise<void> {
   await handle.sync()
-  const parent = await open(dirname(path))
+  let parent: FileHandle
+  try {
+    parent = await open(dirname(path))
+  } catch (error) {
+    // One that may be entered but not read can't be flushed by this user.
+    if (hasCode(error, 'EACCES')) return
+    throw error
+  }
   try {
     await parent.sync()
   } finally {
@@ -89,6 +98,7 @@ async function flushFolders({ path, handle }: DataFolder): Promise<void> {
 }
 
 async function writeFile({ path, user }: DataFolder, name: string, text: string): Promise<void> {
+  if ((await textOf(join(path, CLUSTER, name))) === text) return
   const args = ['-c', WRITE_FILE, 'sh', text, `${CLUSTER}/${name}`]
   const { status, output } = await runAsUser(user, path, '/bin/sh', args)
   if (status === 0) return
@@ -102,6 +112,13 @@ function otherMajor({ path }: DataFolder, found: string): EmbeddedPostgresError 
   return new EmbeddedPostgresError(
     `The data folder ${path} was written by PostgreSQL ${found}, and this Ranbook brings PostgreSQL ${EMBEDDED_MAJOR}, which can't read it. Start the Ranbook that wrote it, or set RANBOOK_DATA_DIR to a new folder.`,
     { code: 'other_major_version' },
+  )
+}
+
+function brokenCluster({ path }: DataFolder, cause: unknown): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    `${join(path, CLUSTER)} is there but is no whole database (it has no PG_VERSION), and is left as it is. Restore it, or set RANBOOK_DATA_DIR to a new folder.`,
+    { code: 'folder_unusable', cause },
   )
 }
 

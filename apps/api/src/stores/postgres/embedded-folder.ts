@@ -1,6 +1,8 @@
-import { chmod, chown, type FileHandle, mkdir, open, readdir, realpath, stat } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, type FileHandle, mkdir, open, readdir, realpath, stat } from 'node:fs/promises'
 import { platform, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { EmbeddedPostgresError } from './embedded-error.ts'
 import { type DatabaseUser, databaseUser, runsAsRoot } from './embedded-user.ts'
 import { hasCode } from './has-code.ts'
@@ -16,6 +18,9 @@ export type DataFolder = {
   /** Open as long as the folder is in use: `pathForDatabase` may go through it. */
   readonly handle: FileHandle
 }
+
+/** Name of the database cluster inside the data folder. */
+export const CLUSTER = 'postgres'
 
 /** A socket's path may have 107 bytes on Linux and 103 on macOS; a rounder number leaves both some room. */
 const SOCKET_PATH_BYTES = 100
@@ -114,9 +119,11 @@ async function makeFolder(path: string): Promise<void> {
 /** Owner and mode of a folder are about to be changed, so it must be empty or Ranbook's: never /etc or a home. */
 async function refuseForeignFolder(path: string): Promise<void> {
   const names = await readdir(path)
-  if (names.includes('alive') && names.includes('postgres')) return
   if (names.every((name) => /^(users|alive|sock|binaries|postgres\.log|postgres-new-.+|lost\+found)$/.test(name)))
     return
+  if (names.includes(CLUSTER) && names.includes('alive')) return
+  // A restored backup may lack the rest.
+  if (names.includes(CLUSTER) && (await readdir(join(path, CLUSTER))).includes('PG_VERSION')) return
   throw new EmbeddedPostgresError(
     `The data folder ${path} holds files that are not Ranbook's (${names.slice(0, 3).join(', ')}). Set RANBOOK_DATA_DIR to an empty or new folder.`,
     { code: 'folder_unusable' },
@@ -133,7 +140,8 @@ async function giveToDatabaseUser(path: string): Promise<DatabaseUser> {
         { code: 'folder_unusable' },
       )
     }
-    await chown(path, user.uid, user.gid)
+    // With all that is in it: root may have put a backup back.
+    await promisify(execFile)('chown', ['-hR', `${user.uid}:${user.gid}`, path])
   }
   if ((mode & 0o777) !== 0o700) await chmod(path, 0o700)
   return user

@@ -28,14 +28,13 @@ watcher=$!
 exec 5<&-
 wait $postgres
 status=$?
-kill -KILL $watcher 2>/dev/null
-wait $watcher
+{ kill -KILL $watcher; wait $watcher; } 2>/dev/null
 exit $status`
 
 /** The wire between this process and a running database. */
 export type Line = {
-  /** Resolves when every process of the database is gone, its guard too. */
-  readonly gone: Promise<void>
+  /** Resolves when every process of the database is gone, its guard too; to the reason if that can't be watched. */
+  readonly gone: Promise<Error | undefined>
   /** Tells the guard that this process no longer uses the database. May be called again. */
   hangUp(): void
   /** Hangs up, and settles `gone` although the database may go on for others. */
@@ -95,7 +94,7 @@ export async function startGuarded(folder: DataFolder, command: readonly string[
     guard.unref()
     await once(guard, 'spawn')
   } catch (error) {
-    line.hangUp()
+    line.leave()
     throw error
   } finally {
     closeSync(usersForGuard)
@@ -115,11 +114,11 @@ function holdLine(users: number, alive: number): Line {
     hangUp()
     reader.destroy()
   }
-  const gone = new Promise<void>((resolve, reject) => {
-    reader.once('error', reject)
+  const gone = new Promise<Error | undefined>((resolve) => {
+    reader.once('error', resolve)
     reader.once('close', () => {
       hangUp()
-      resolve()
+      resolve(undefined)
     })
   })
   reader.resume()

@@ -27,7 +27,7 @@ const RETRY_MS = 10
  */
 export async function postmasterWhenReady(
   connection: EmbeddedConnection,
-  gone: Promise<void>,
+  gone: Promise<unknown>,
 ): Promise<number | undefined> {
   const giveUpAt = performance.now() + START_LIMIT_MS
   let ended = false
@@ -51,13 +51,14 @@ export async function postmasterWhenReady(
 }
 
 async function postmasterPid(connection: EmbeddedConnection): Promise<number> {
-  const sql = postgres({ ...connection, max: 1, connect_timeout: 5, onnotice: () => {} })
+  // Its query for array types, when a starting database refuses it, would be a rejection that nobody can handle.
+  const sql = postgres({ ...connection, max: 1, connect_timeout: 5, fetch_types: false })
   try {
     const [row] = await sql.unsafe<{ pid: number }[]>(POSTMASTER_PID)
     if (row === undefined) throw new Error('No row came back')
     return row.pid
   } finally {
-    await sql.end({ timeout: 1 })
+    await sql.end({ timeout: 0 })
   }
 }
 

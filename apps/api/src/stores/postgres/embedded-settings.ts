@@ -21,9 +21,12 @@ max_wal_size = 2GB
 min_wal_size = 256MB
 # A claimed and settled row is dead twice; noticed early, its space is used again.
 autovacuum_naptime = 15s
+# Files in the data folder: /dev/shm may be small or missing in a container, and is swept when its user logs out.
+dynamic_shared_memory_type = mmap
 # Statements are short and the cores belong to claims: no compiling, and no report takes more cores than its own.
 jit = off
 max_parallel_workers_per_gather = 0
+max_parallel_maintenance_workers = 0
 
 # Nothing of a statement or a row is written to the log; the API reports the errors it gets.
 log_min_messages = log
@@ -46,7 +49,8 @@ export function embeddedArguments(sockets: string, durable: boolean): string[] {
   const flushed = durable ? 'on' : 'off'
   return [
     'listen_addresses=',
-    `unix_socket_directories=${sockets.replaceAll(/[",\\]/g, '\\$&')}`,
+    // A list by its grammar, so a path is quoted.
+    `unix_socket_directories="${sockets.replaceAll('"', '""')}"`,
     'unix_socket_permissions=0700',
     'port=5432',
     `fsync=${flushed}`,

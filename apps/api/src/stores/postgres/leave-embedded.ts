@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { CLUSTER } from './embedded-cluster.ts'
 import { EmbeddedPostgresError } from './embedded-error.ts'
-import type { DataFolder } from './embedded-folder.ts'
+import { CLUSTER, type DataFolder } from './embedded-folder.ts'
 import { hasUsers, isAlive, isGuarded, type Line } from './embedded-guard.ts'
+import type { EmbeddedLog } from './embedded-log.ts'
 import { runAsUser } from './run-as-user.ts'
 
+/** An idle database is gone 10 ms after its guard has noticed. */
+const GUARD_LIMIT_MS = 250
 /** A fast shutdown writes what is in memory to disk: 256 MB at most, some seconds on a slow one. */
 const FAST_LIMIT_MS = 10_000
 /** An immediate shutdown writes nothing, and PostgreSQL kills what is left of it after 5 s. */
@@ -22,15 +24,11 @@ const SIGNAL = `kill -s "$1" "$(head -n 1 ${CLUSTER}/postmaster.pid)"`
  * @throws EmbeddedPostgresError `stop_failed` when the database neither ends in 10 s nor, told to drop everything, in
  *   another 6 s. Nothing acknowledged is lost even then.
  */
-export async function leaveEmbedded(
-  folder: DataFolder,
-  line: Line,
-  log: { warn(fields: object, message: string): void },
-): Promise<void> {
-  const guarded = isGuarded(folder)
+export async function leaveEmbedded(folder: DataFolder, line: Line, log: EmbeddedLog): Promise<void> {
   line.hangUp()
-  // Someone may have killed the guard; then its work falls to this process.
-  if (!guarded && !hasUsers(folder)) await signal(folder, 'INT')
+  if (await isOver(folder, line, GUARD_LIMIT_MS)) return
+  // The guard may have been killed; telling the database twice to end does no harm.
+  await signal(folder, 'INT')
   if (await isOver(folder, line, FAST_LIMIT_MS)) return
   log.warn({ afterMs: FAST_LIMIT_MS }, 'The embedded database is slow to end and is told to drop everything')
   await signal(folder, 'QUIT')

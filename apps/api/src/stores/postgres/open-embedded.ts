@@ -1,14 +1,10 @@
 import { attachEmbedded, type EmbeddedAttachment } from './attach-embedded.ts'
+import { binaryPackage } from './embedded-binaries.ts'
 import { EmbeddedPostgresError } from './embedded-error.ts'
 import { openDataFolder } from './embedded-folder.ts'
+import type { EmbeddedLog } from './embedded-log.ts'
 import type { EmbeddedConnection } from './embedded-ready.ts'
 import { leaveEmbedded } from './leave-embedded.ts'
-
-/** What the launcher tells; a pino logger fits. */
-export type EmbeddedLog = {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
 
 export type EmbeddedOptions = {
   /** Ranbook's own folder, made if missing, given to the database's user with mode 0700. Data go nowhere else. */
@@ -41,7 +37,7 @@ export type EmbeddedPostgres = {
    * Leaves the database. The last process to leave ends it (connections are cut, everything acknowledged is kept) and
    * this resolves when all its processes are gone; while others use it, it resolves at once. May be called again.
    *
-   * @throws EmbeddedPostgresError `stop_failed` when it is still there after 15 s.
+   * @throws EmbeddedPostgresError `stop_failed` when it is still there after 16 s.
    */
   stop(): Promise<void>
 }
@@ -60,10 +56,11 @@ export async function openEmbedded({
   onCrash,
   throughClosedParents = false,
 }: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const launch = { installed: await binaryPackage(), durable: fsync, log }
   const folder = await openDataFolder(dataDir, throughClosedParents)
   let current: EmbeddedAttachment
   try {
-    current = await attachEmbedded(folder, fsync)
+    current = await attachEmbedded(folder, launch)
   } catch (error) {
     await folder.handle.close()
     throw error
@@ -74,17 +71,16 @@ export async function openEmbedded({
   let stopping: Promise<void> | undefined
 
   function watch({ line, postmasterPid }: EmbeddedAttachment): void {
-    const onGone = (err: unknown): void => {
+    void line.gone.then((err) => {
       if (stopping !== undefined) return
       lost = true
       log.warn({ err, postmasterPid }, 'The embedded database is gone')
       onCrash?.()
-    }
-    line.gone.then(onGone, onGone)
+    })
   }
 
   async function reattach(): Promise<void> {
-    current = await attachEmbedded(folder, fsync)
+    current = await attachEmbedded(folder, launch)
     lost = false
     watch(current)
     log.info({ postmasterPid: current.postmasterPid }, 'The embedded database is back')
@@ -108,8 +104,9 @@ export async function openEmbedded({
       return current.postmasterPid
     },
     async restart() {
-      if (stopping !== undefined)
+      if (stopping !== undefined) {
         throw new EmbeddedPostgresError('The embedded database was stopped.', { code: 'start_failed' })
+      }
       if (!lost) return
       restarting ??= reattach().finally(() => {
         restarting = undefined

@@ -1,4 +1,6 @@
-const command = `curl -sS ${location.origin}/v1/claims \\
+import { serviceUrl } from '../../address/service-url.ts'
+
+const command = `curl -sS ${serviceUrl}/v1/claims \\
   -H "Authorization: Bearer $RANBOOK_KEY" -H 'Content-Type: application/json' \\
   -d '{"class": "refund.issued", "consumer": "billing-worker", "key": "order:88:refund"}'`
 

@@ -1,47 +1,32 @@
 import { type Ranbook, RanbookError } from '@ranbook/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { lastRecords } from '../../api/last-records.ts'
-import { Trouble } from '../../components/trouble.tsx'
+import { whoAmI } from '../../api/who-am-i.ts'
 import { Ask } from './ask.tsx'
-import { FirstClaim } from './first-claim.tsx'
-import { RecordTable } from './record-table.tsx'
-import { Stores } from './stores.tsx'
+import { LastRecords } from './last-records.tsx'
 
-/** Ask, stores, and the last records. */
-export function Home({ ranbook, onKeyRefused }: { ranbook: Ranbook; onKeyRefused: () => void }) {
-  const records = useQuery(lastRecords(ranbook))
-  const refused = records.error instanceof RanbookError && records.error.status === 401
-  if (refused) {
+/** Ask, and the last records; or why the key opens neither. */
+export function Home({ ranbook, signOut }: { ranbook: Ranbook; signOut: () => void }) {
+  const me = useQuery(whoAmI(ranbook))
+  if (me.error instanceof RanbookError && me.error.status === 401) {
     return (
-      <section className="card narrow">
-        <h1>This key is not accepted</h1>
-        <p className="muted">It does not exist, has expired or was revoked. Ask an admin for another one.</p>
-        <button type="button" onClick={onKeyRefused}>
+      <section className="card narrow" aria-labelledby="refused-title">
+        <h1 id="refused-title">This key is not accepted</h1>
+        <p className="muted">It does not exist, has expired or was revoked. An admin can make another one.</p>
+        <button type="button" onClick={signOut}>
           Use another key
         </button>
       </section>
     )
   }
+  const mayRead = me.data?.actions.includes('read') ?? true
   return (
     <>
       <Ask ranbook={ranbook} />
-      <div className="columns">
-        <section className="card" aria-labelledby="records-title">
-          <h2 id="records-title">Last records</h2>
-          {records.data ? (
-            records.data.data.length === 0 ? (
-              <FirstClaim />
-            ) : (
-              <RecordTable records={records.data.data} />
-            )
-          ) : records.error ? (
-            <Trouble error={records.error} retry={() => void records.refetch()} />
-          ) : (
-            <p className="skeleton" role="status" aria-label="Loading records" />
-          )}
-        </section>
-        <Stores />
-      </div>
+      {mayRead ? (
+        <LastRecords ranbook={ranbook} />
+      ) : (
+        <p className="muted">This key may ask about its own records. To list records it needs the action read.</p>
+      )}
     </>
   )
 }

@@ -1,39 +1,89 @@
+import type { Ranbook } from '@ranbook/sdk'
 import { useQuery } from '@tanstack/react-query'
+import { serviceUrl } from '../../address/service-url.ts'
 import { serviceStatus } from '../../api/service-status.ts'
-import { Status } from '../../components/status.tsx'
+import { whoAmI } from '../../api/who-am-i.ts'
+import { Mark } from '../../components/mark.tsx'
+import { Time } from '../../components/time.tsx'
 
-/** Name, version and health of the service; says so when it can't be reached. */
-export function ServiceBar({ signOut }: { signOut: (() => void) | null }) {
-  const { data, error, isPending } = useQuery(serviceStatus)
-  const lost = error !== null
+/** The service, its stores, and whose key is in use; a banner while the service can't be reached. */
+export function ServiceBar({ ranbook, signOut }: { ranbook: Ranbook | null; signOut: () => void }) {
+  const { data, isError, dataUpdatedAt } = useQuery(serviceStatus)
+  const me = useQuery(whoAmI(ranbook))
   return (
-    <>
-      <header className="bar">
-        <a className="brand" href="/">
+    <header>
+      <div className="bar">
+        <a className="brand" href={`${serviceUrl}/`}>
           Ranbook
         </a>
-        <span className="muted tagline">the book of what ran</span>
-        <span className="grow" />
-        {isPending ? (
-          <span className="muted">asking …</span>
-        ) : (
-          <Status tone={lost ? 'bad' : data?.ready ? 'good' : 'warn'}>
-            {lost ? 'unreachable' : data?.ready ? 'ready' : 'not ready'}
-          </Status>
-        )}
-        {data ? <span className="muted version">v{data.version}</span> : null}
-        <a href="/docs/">API docs</a>
-        {signOut === null ? null : (
-          <button type="button" className="quiet" onClick={signOut}>
-            Sign out
-          </button>
-        )}
-      </header>
-      {lost ? (
+        <dl className="service" aria-label="Service">
+          <div>
+            <dt>service</dt>
+            <dd>
+              {isError ? (
+                <Mark shape="cross" tone="bad">
+                  unreachable
+                </Mark>
+              ) : data === undefined ? (
+                <span className="muted">asking …</span>
+              ) : data.ready ? (
+                <Mark shape="check" tone="good">
+                  ready
+                </Mark>
+              ) : (
+                <Mark shape="warning" tone="warn">
+                  not ready
+                </Mark>
+              )}
+              {data === undefined ? null : <span className="muted">{data.version}</span>}
+            </dd>
+          </div>
+          {Object.entries(data?.stores ?? {}).map(([name, { ok, note }]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                {isError ? (
+                  <Mark shape="question" tone="plain">
+                    not known
+                  </Mark>
+                ) : ok ? (
+                  <Mark shape="check" tone="good">
+                    answers
+                  </Mark>
+                ) : (
+                  <Mark shape="cross" tone="bad">
+                    away
+                  </Mark>
+                )}
+                {note === null || !ok || isError ? null : <span className="muted">{note}</span>}
+              </dd>
+            </div>
+          ))}
+        </dl>
+        <nav aria-label="Service pages">
+          <a href={`${serviceUrl}/docs`}>API docs</a>
+          {ranbook === null ? null : (
+            <>
+              {me.data ? <span className="muted who">{me.data.name}</span> : null}
+              <button type="button" className="quiet" onClick={signOut}>
+                Sign out
+              </button>
+            </>
+          )}
+        </nav>
+      </div>
+      {isError ? (
         <p className="banner" role="alert">
-          The service can not be reached. What you see below is the last that was known; it is asked again every few seconds.
+          The service can't be reached. It is asked again every few seconds
+          {dataUpdatedAt === 0 ? (
+            '.'
+          ) : (
+            <>
+              ; it last answered <Time at={new Date(dataUpdatedAt).toISOString()} />.
+            </>
+          )}
         </p>
       ) : null}
-    </>
+    </header>
   )
 }

@@ -1,0 +1,34 @@
+import { Hono } from 'hono'
+import { type Assets, webAssets } from './http/assets.ts'
+import { docsAssets } from './http/docs-assets.ts'
+import type { HttpDeps } from './http/http-deps.ts'
+import { registerApiKeys } from './http/routes/api-keys.ts'
+import { registerClaims } from './http/routes/claims.ts'
+import { registerClasses } from './http/routes/classes.ts'
+import { registerLookup } from './http/routes/lookup.ts'
+import { registerMe } from './http/routes/me.ts'
+import { registerRecords } from './http/routes/records.ts'
+import { registerResolve } from './http/routes/resolve.ts'
+import { registerService } from './http/routes/service.ts'
+import { registerSettlements } from './http/routes/settlements.ts'
+import { type Host, type HttpEnv, serveRoutes } from './http/serve-route.ts'
+import { serveUnmatched } from './http/serve-unmatched.ts'
+
+/** The HTTP API, the docs page and the web app as one Hono app. Reads the list of `webRoot`'s files; never listens. */
+export function createApp(deps: HttpDeps): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>()
+  const host: Host = { deps, load: { requests: 0, bodyBytes: 0 } }
+  const serve = serveRoutes(app, host)
+  registerClaims(serve, deps)
+  registerSettlements(serve, deps)
+  registerLookup(serve, deps)
+  registerRecords(serve, deps)
+  registerResolve(serve, deps)
+  registerClasses(serve, deps)
+  registerApiKeys(serve, deps)
+  registerMe(serve)
+  registerService(serve, deps)
+  const assets: Assets = new Map([...(deps.webRoot === null ? [] : webAssets(deps.webRoot)), ...docsAssets()])
+  serveUnmatched(app, host, assets)
+  return app
+}

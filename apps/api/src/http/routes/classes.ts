@@ -1,0 +1,179 @@
+import {
+  type ClassChange,
+  type ClassDocument,
+  type ClassRow,
+  checkText,
+  classPutSchema,
+  classReviewSchema,
+  limits,
+  routes,
+} from '@ranbook/contract'
+import { coversClass, isPolicyName, type PolicyChange } from '@ranbook/rules'
+import type { ClassBook, ClassView, Editor, OwnPolicy } from '../../ledger/class-book.ts'
+import { jsonAnswer } from '../answer.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { matchesVersion, parseIfMatch, versionTag } from '../if-match.ts'
+import { parseQuery } from '../parse-query.ts'
+import { pathParam } from '../path-param.ts'
+import { HttpProblem } from '../problem.ts'
+import { readJsonBody } from '../read-body.ts'
+import { type Call, requestHeader, type Serve } from '../serve-route.ts'
+import { decodeTextCursor, encodeTextCursor, invalidCursor } from '../text-cursor.ts'
+import { timeText } from '../time-text.ts'
+import { invalidRequest, validate } from '../validate.ts'
+import { timeOrNull } from '../write-record-file.ts'
+
+/** `/v1/classes`: the policies in force, their changes, and which classes a person has looked at. */
+export function registerClasses(serve: Serve, { classes }: HttpDeps): void {
+  serve(routes.listClasses, async (call) => {
+    const { limit = limits.pageDefaultItems, cursor } = parseQuery(call, routes.listClasses.query)
+    const found = await classes.list(call.caller.scope, decodeTextCursor(cursor), limit + 1)
+    const page = found.slice(0, limit)
+    const last = found.length > limit ? page.at(-1) : undefined
+    const next_cursor = last === undefined ? null : encodeTextCursor(last.name)
+    return jsonAnswer(JSON.stringify({ data: page.map(classRow), next_cursor }))
+  })
+
+  serve(routes.getClass, async (call) => {
+    const view = await classes.get(call.caller.scope, readableName(call))
+    return classAnswer(view)
+  })
+
+  serve(routes.putClass, async (call) => {
+    const name = writableName(call)
+    const { policy, reason } = validate(classPutSchema, await readJsonBody(call))
+    const expected = await expectedVersion(classes, call, name)
+    const outcome = await classes.put(name, policy, expected, editorOf(call, reason))
+    switch (outcome.kind) {
+      case 'refused':
+        throw new HttpProblem(outcome.fault.code, outcome.fault.detail)
+      case 'stale':
+        throw stale(outcome.version)
+      case 'stored': {
+        const view = { name, matched: name, reviewed: true, own: outcome.own, inForce: outcome.policy }
+        return classAnswer(view, outcome.created ? 201 : 200)
+      }
+    }
+  })
+
+  serve(routes.deleteClass, async (call) => {
+    const { reason } = parseQuery(call, routes.deleteClass.query)
+    const name = writableName(call)
+    const outcome = await classes.remove(
+      name,
+      await expectedVersion(classes, call, name),
+      editorOf(call, reason ?? null),
+    )
+    switch (outcome.kind) {
+      case 'absent':
+        throw new HttpProblem('not_found', 'The class has no policy of its own.')
+      case 'stale':
+        throw stale(outcome.version)
+      case 'removed':
+        return { status: 204, headers: {}, body: null }
+    }
+  })
+
+  serve(routes.classHistory, async (call) => {
+    const { limit = limits.pageDefaultItems, cursor } = parseQuery(call, routes.classHistory.query)
+    const changes = await classes.history(readableName(call), versionOfCursor(cursor), limit + 1)
+    const page = changes.slice(0, limit)
+    const last = changes.length > limit ? page.at(-1) : undefined
+    const next_cursor = last === undefined ? null : encodeTextCursor(String(last.version))
+    return jsonAnswer(JSON.stringify({ data: page.map(classChange), next_cursor }))
+  })
+
+  serve(routes.reviewClass, async (call) => {
+    const name = writableName(call)
+    const { reason } = validate(classReviewSchema, hasBody(call) ? await readJsonBody(call) : {})
+    const view = await classes.review(name, editorOf(call, reason ?? null))
+    if (view === null) throw new HttpProblem('not_found', 'No claim of this class was seen, and it has no policy.')
+    return classAnswer(view)
+  })
+}
+
+type ShownClass = Omit<ClassView, 'consumers' | 'firstSeenAt'>
+
+function classAnswer(view: ShownClass, status = 200) {
+  const headers = view.own === null ? undefined : { etag: versionTag(view.own.version) }
+  return jsonAnswer(JSON.stringify(classDocument(view)), status, headers)
+}
+
+function classDocument({ name, matched, reviewed, own, inForce }: ShownClass): ClassDocument {
+  return { name, ...ownFields(own), matched, reviewed, ...inForce }
+}
+
+function ownFields(own: OwnPolicy | null): Pick<ClassDocument, 'version' | 'updated_at' | 'updated_by'> {
+  if (own === null) return { version: null, updated_at: null, updated_by: null }
+  return { version: own.version, updated_at: timeText(own.updatedAt), updated_by: own.updatedBy }
+}
+
+function classRow(view: ClassView): ClassRow {
+  return { ...classDocument(view), consumers: view.consumers, first_seen_at: timeOrNull(view.firstSeenAt) }
+}
+
+function classChange({ version, policy, diff, at, by, reason }: PolicyChange): ClassChange {
+  return { version, policy, diff, at: timeText(at), by, reason }
+}
+
+/** The class in the path, within what the caller may read; any other looks absent. */
+function readableName(call: Call): string {
+  const name = policyName(call)
+  if (!coversClass(call.caller.scope.classes, name)) {
+    throw new HttpProblem('not_found', 'No class of this name is in the scope of the API key.')
+  }
+  return name
+}
+
+/** The class in the path, within what the caller may change. A policy is every consumer's, so a key of one can't. */
+function writableName(call: Call): string {
+  const name = policyName(call)
+  const { classes, consumer } = call.caller.scope
+  if (consumer !== null)
+    throw new HttpProblem('forbidden', 'The API key is bound to one consumer; a policy is every consumer’s.')
+  if (!coversClass(classes, name))
+    throw new HttpProblem('forbidden', 'The class lies outside the scope of the API key.')
+  return name
+}
+
+function policyName(call: Call): string {
+  const name = pathParam(call, 'name')
+  const fault = checkText(name, { minBytes: 1, maxBytes: limits.nameMaxBytes })
+  if (fault !== null) throw invalidRequest([{ path: 'name', message: fault }])
+  if (!isPolicyName(name)) throw invalidRequest([{ path: 'name', message: 'may hold * once only, at its end' }])
+  return name
+}
+
+/**
+ * The version that `If-Match` lets a change go over, null without the header. Judged by the version that stands now; a
+ * change in between is then noticed by the write itself. Throws 412.
+ */
+async function expectedVersion(classes: ClassBook, call: Call, name: string): Promise<number | null> {
+  const ifMatch = parseIfMatch(requestHeader(call.context, 'if-match'))
+  if (ifMatch === null) return null
+  const { own } = await classes.get(call.caller.scope, name)
+  const version = own?.version ?? null
+  if (version === null || !matchesVersion(ifMatch, version)) throw stale(version)
+  return version
+}
+
+function stale(version: number | null): HttpProblem {
+  const stands = version === null ? 'It has no policy of its own' : `Version ${version} stands`
+  return new HttpProblem('precondition_failed', `${stands}. Read the class again and repeat the change.`)
+}
+
+function editorOf(call: Call, reason: string | null): Editor {
+  return { actor: call.caller.actor, reason, requestId: call.requestId }
+}
+
+function hasBody(call: Call): boolean {
+  const length = requestHeader(call.context, 'content-length')
+  return requestHeader(call.context, 'content-type') !== undefined || (length !== undefined && length !== '0')
+}
+
+function versionOfCursor(cursor: string | undefined): number | null {
+  const text = decodeTextCursor(cursor)
+  if (text === null) return null
+  if (!/^\d{1,9}$/.test(text)) throw invalidCursor()
+  return Number(text)
+}

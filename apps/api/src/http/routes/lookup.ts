@@ -1,0 +1,75 @@
+import { type CoverageView, errorCodes, type LookupRecordView, type LookupView, routes } from '@ranbook/contract'
+import { type Coverage, recordId, visibleState } from '@ranbook/rules'
+import type { RecordAnswer } from '../../ledger/describe-records.ts'
+import { type LookupDeps, lookup } from '../../ledger/lookup.ts'
+import { jsonAnswer } from '../answer.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { parseQuery } from '../parse-query.ts'
+import { HttpProblem } from '../problem.ts'
+import type { Serve } from '../serve-route.ts'
+import { timeText } from '../time-text.ts'
+import { settledAt } from '../write-record.ts'
+import { duplicatesView, timeOrNull } from '../write-record-file.ts'
+
+/** `GET /v1/lookup`: "did this ever run?" */
+export function registerLookup(serve: Serve, { ledger, classes }: HttpDeps): void {
+  const deps: LookupDeps = { store: ledger.store, classes, now: Date.now }
+
+  serve(routes.lookup, async (call) => {
+    const { q, class: className, consumer, at } = parseQuery(call, routes.lookup.query)
+    const answer = await lookup(deps, call.caller.scope, {
+      q,
+      class: className ?? null,
+      consumer: consumer ?? null,
+      at: at === undefined ? null : Date.parse(at),
+    })
+    if (answer.kind === 'scope_too_wide') throw new HttpProblem('scope_too_wide', errorCodes.scope_too_wide.meaning)
+    const view: LookupView = {
+      verdict: answer.verdict,
+      sentence: answer.sentence,
+      checked_at: timeText(answer.checkedAt),
+      records: answer.records.map(recordView),
+      more: answer.more,
+      coverage: answer.coverage.map(coverageView),
+    }
+    return jsonAnswer(JSON.stringify(view))
+  })
+}
+
+function recordView(answer: RecordAnswer): LookupRecordView {
+  const { record, now } = answer
+  return {
+    id: recordId(record.digest),
+    class: record.class,
+    consumer: record.consumer,
+    key: record.key,
+    matched: answer.matched,
+    state: visibleState(record, now),
+    verdict: answer.verdict,
+    sentence: answer.sentence,
+    generation: record.generation,
+    attempt: record.attempt,
+    first_claimed_at: timeText(record.firstClaimedAt),
+    claimed_at: timeText(record.claimedAt),
+    lease_expires_at: timeOrNull(record.leaseExpiresAt),
+    settled_at: timeOrNull(settledAt(record)),
+    duplicates: duplicatesView(answer.duplicates),
+    late_completions: answer.lateCompletions,
+  }
+}
+
+function coverageView({ class: name, completeSince, gap }: Coverage): CoverageView {
+  return { class: name, store: 'ledger', complete_since: timeText(completeSince), note: noteOf(gap) }
+}
+
+function noteOf(gap: Coverage['gap']): string | null {
+  if (gap === null) return null
+  switch (gap.kind) {
+    case 'ledger_newer':
+      return 'The ledger began after the time asked.'
+    case 'class_newer':
+      return gap.firstSeenAt === null
+        ? 'Not claimed here yet.'
+        : `First claimed here at ${timeText(gap.firstSeenAt)}, after the time asked.`
+  }
+}

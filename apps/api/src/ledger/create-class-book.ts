@@ -1,0 +1,121 @@
+import type { Policy } from '@ranbook/contract'
+import { type AuditEntry, type ClassStore, findPolicyFault, type SeenClass } from '@ranbook/rules'
+import type { ClassBook, ClassView, Editor } from './class-book.ts'
+import { createFreshCopy } from './fresh-copy.ts'
+import { PoliciesStale } from './ledger-deps.ts'
+import { createPoliciesInForce } from './policies-in-force.ts'
+import { policyDiff } from './policy-diff.ts'
+
+export type ClassBookDeps = {
+  store: ClassStore
+  /** A clock that nobody can set, in ms from anywhere. */
+  monotonicMs: () => number
+}
+
+/** Every process knows a change within a second; one that could not look for twice that long does not guess. */
+const staleAfterMs = 2000
+
+/** Policies from a copy in memory. `refresh` re-reads what was changed elsewhere; call it each second. */
+export async function createClassBook({
+  store,
+  monotonicMs,
+}: ClassBookDeps): Promise<ClassBook & { refresh(): Promise<void> }> {
+  const copy = await createFreshCopy({
+    revision: store.revision,
+    read: async () => {
+      const { revision, policies } = await store.readPolicies()
+      return { revision, value: createPoliciesInForce(policies) }
+    },
+    monotonicMs,
+  })
+  let beganAt: number | null = null
+
+  const view = (seen: SeenClass): ClassView => {
+    const { name, own, reviewed, consumers, firstSeenAt } = seen
+    const inForce = own?.policy ?? copy.current().policyFor(name)
+    const ownLine = own === null ? null : { version: own.version, updatedAt: own.updatedAt, updatedBy: own.updatedBy }
+    const matched = own === null ? copy.current().nameFor(name) : name
+    return { name, matched, reviewed, own: ownLine, inForce, consumers, firstSeenAt }
+  }
+
+  return {
+    policyFor: (className) => copy.current().policyFor(className),
+
+    requireFresh() {
+      if (copy.ageMs() > staleAfterMs) {
+        throw new PoliciesStale(`the policies were last known ${Math.round(copy.ageMs())} ms ago`)
+      }
+    },
+
+    async list(scope, after, limit) {
+      const seen = await store.listClasses(scope, after, limit)
+      return seen.map(view)
+    },
+
+    get: async (scope, name) => view(await store.readClass(scope, name)),
+
+    async put(name, policy, expectedVersion, editor) {
+      const fault = findPolicyFault(policy)
+      if (fault !== null) return { kind: 'refused', fault }
+      let standingVersion: number | null = null
+      const stored = await store.changePolicy(name, (standing) => {
+        standingVersion = standing?.version ?? null
+        if (expectedVersion !== null && expectedVersion !== standingVersion) return null
+        const before = standing?.policy ?? copy.current().policyFor(name)
+        const audit = policyAudit('class.put', name, editor, standing?.policy ?? null, policy)
+        return { policy, diff: policyDiff(before, policy), audit }
+      })
+      if (stored === null) return { kind: 'stale', version: standingVersion }
+      await copy.refresh()
+      const { version, updatedAt, updatedBy } = stored
+      const own = { version, updatedAt, updatedBy }
+      return { kind: 'stored', created: standingVersion === null, own, policy }
+    },
+
+    async remove(name, expectedVersion, editor) {
+      let standingVersion: number | null = null
+      const removed = await store.changePolicy(name, (standing) => {
+        standingVersion = standing?.version ?? null
+        if (standing === null || (expectedVersion !== null && expectedVersion !== standing.version)) return null
+        const after = copy.current().policyWithout(name)
+        const audit = policyAudit('class.delete', name, editor, standing.policy, null)
+        return { policy: null, diff: standing.policy === null ? {} : policyDiff(standing.policy, after), audit }
+      })
+      if (removed === null) {
+        return standingVersion === null ? { kind: 'absent' } : { kind: 'stale', version: standingVersion }
+      }
+      await copy.refresh()
+      return { kind: 'removed' }
+    },
+
+    history: store.readHistory,
+
+    async review(name, editor) {
+      const everything = { classes: ['*'], consumer: null }
+      const seen = await store.readClass(everything, name)
+      if (seen.own === null && seen.firstSeenAt === null) return null
+      await store.markReviewed(name, policyAudit('class.review', name, editor, null, null))
+      return view({ ...seen, reviewed: true })
+    },
+
+    pairsSeen: store.findPairs,
+
+    async ledgerBeganAt() {
+      beganAt ??= await store.ledgerBeganAt()
+      return beganAt
+    },
+
+    refresh: copy.refresh,
+  }
+}
+
+function policyAudit(
+  action: string,
+  target: string,
+  { actor, reason, requestId }: Editor,
+  before: Policy | null,
+  after: Policy | null,
+): AuditEntry {
+  const text = (policy: Policy | null): string | null => (policy === null ? null : JSON.stringify(policy))
+  return { actor, action, target, reason, before: text(before), after: text(after), requestId }
+}

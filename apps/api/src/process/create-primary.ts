@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { makeApiKey } from '../access/api-key-text.ts'
+import type { Config } from '../config.ts'
+import { migrate } from '../stores/postgres/migrate.ts'
+import type { PostgresTarget } from '../stores/postgres/open-postgres.ts'
+import { adminKeyFile } from './admin-key-file.ts'
+import { type AdminKeySource, banner } from './banner.ts'
+import { firstAdminKey } from './first-admin-key.ts'
+import { keepEmbedded } from './keep-embedded.ts'
+import type { Log } from './log.ts'
+import { type ServeOptions, serve } from './serve.ts'
+import { startWorkers } from './start-workers.ts'
+import { untilReachable } from './until-reachable.ts'
+
+export type PrimaryDeps = {
+  config: Config
+  log: Log
+  version: string
+  /** Folder of the built web app; null serves the API alone. */
+  webRoot: string | null
+  /** Shows text to whoever started the server. */
+  say: (text: string) => void
+}
+
+export type Primary = {
+  /**
+   * Opens the database, brings its schema up to date, serves, and says so.
+   *
+   * @throws StartRefused, EmbeddedPostgresError or MigrationRefused with a sentence for the operator.
+   */
+  start(): Promise<void>
+  /** Drains what `start` has brought up so far, in 10 s at most, and ends the embedded database. */
+  stop(): Promise<void>
+}
+
+/** The process that owns the installation on this machine: it serves itself, or starts the workers that do. */
+export function createPrimary({ config, log, version, webRoot, say }: PrimaryDeps): Primary {
+  const closers: (() => Promise<void>)[] = []
+
+  const start = async (): Promise<void> => {
+    const database = await openDatabase(config, log, closers)
+    await untilReachable(database.place, log, () => migrate({ target: database.target, log }))
+    const adminKey = await findAdminKey(config, database.target)
+
+    const options: ServeOptions = {
+      host: config.host,
+      port: config.port,
+      target: database.target,
+      databaseLabel: database.label,
+      adminKey: adminKey.accepted,
+      processes: config.workers,
+      sweepIntervalMs: config.sweepIntervalMs,
+      webRoot,
+      version,
+    }
+    const serving = await (config.workers === 1 ? serve(options, log) : startWorkers(config.workers, options, log))
+    closers.push(serving.drain)
+
+    const localUrl = `http://${reachableHost(config.host)}:${serving.port}`
+    const publicUrl = config.publicUrl ?? localUrl
+    say(banner({ version, publicUrl, localUrl, database: `${database.label} at ${database.place}`, adminKey: adminKey.source }))
+  }
+
+  return {
+    start,
+    stop: async () => {
+      for (const close of closers.toReversed()) await close()
+    },
+  }
+}
+
+type Database = {
+  target: PostgresTarget
+  /** Its kind, which everybody may know. */
+  label: string
+  /** Where it is, for the terminal; without user and password. */
+  place: string
+}
+
+async function openDatabase(config: Config, log: Log, closers: (() => Promise<void>)[]): Promise<Database> {
+  if (config.databaseUrl !== null) {
+    return { target: { url: config.databaseUrl }, label: 'PostgreSQL', place: withoutCredentials(config.databaseUrl) }
+  }
+  const database = await keepEmbedded({ dataDir: config.dataDir, throughClosedParents: !config.dataDirGiven }, log)
+  closers.push(database.stop)
+  return { target: database.connection, label: 'embedded PostgreSQL', place: resolve(config.dataDir) }
+}
+
+type FoundAdminKey = { accepted: string | null; source: AdminKeySource }
+
+async function findAdminKey(config: Config, target: PostgresTarget): Promise<FoundAdminKey> {
+  if (config.adminKey !== null) return { accepted: config.adminKey, source: { kind: 'environment' } }
+  if (config.databaseUrl !== null) {
+    const key = await externalAdminKey(target)
+    return { accepted: null, source: key === null ? { kind: 'shown_before' } : { kind: 'made', key, file: null } }
+  }
+  const file = join(resolve(config.dataDir), 'admin-key')
+  const { key, made } = await adminKeyFile(file, makeApiKey(randomBytes).text)
+  return { accepted: key, source: made ? { kind: 'made', key, file } : { kind: 'file', file } }
+}
+
+/** Host, port and database, where the URL is one that can be taken apart without a doubt; never user or password. */
+function withoutCredentials(url: string): string {
+  if (!URL.canParse(url)) return 'DATABASE_URL'
+  const { host, pathname } = new URL(url)
+  return `${host}${pathname}`
+}
+
+/** A listening address as part of a URL; "all addresses" is reached at this machine's own. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -1,0 +1,182 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createAccessBook } from '../access/create-access-book.ts'
+import { createAuditBook } from '../access/create-audit-book.ts'
+import { createApp } from '../app.ts'
+import type { HttpDeps } from '../http/http-deps.ts'
+import { requestListener } from '../http/request-listener.ts'
+import { startClockWatch } from '../jobs/clock-watch.ts'
+import { startDuplicateTally } from '../jobs/duplicate-tally.ts'
+import { type Job, repeatedly } from '../jobs/job.ts'
+import { startSweeper } from '../jobs/sweeper.ts'
+import { createWaitRoom } from '../ledger/claim-waiting.ts'
+import { createClassBook } from '../ledger/create-class-book.ts'
+import { createPairRegistry } from '../ledger/create-pair-registry.ts'
+import { createAuditStore } from '../stores/postgres/audit-store.ts'
+import { createClassStore } from '../stores/postgres/class-store.ts'
+import { createKeyStore } from '../stores/postgres/key-store.ts'
+import { openPostgres, type Postgres, type PostgresTarget } from '../stores/postgres/open-postgres.ts'
+import { createHealth } from './health.ts'
+import { startHttpServer } from './http-server.ts'
+import { createLedgerObserver } from './ledger-observer.ts'
+import type { Log } from './log.ts'
+import { createMetrics, type Levels, type MetricsReport } from './metrics.ts'
+import { reportFailures } from './report-failures.ts'
+
+/** Twice a second, so that a change made elsewhere is in force here within one, the query included. */
+const refreshEveryMs = 500
+/** Requests that are in flight when a drain begins have this long; what they left is flushed in the rest of the 10 s. */
+const finishLimitMs = 9000
+const drainLimitMs = 10_000
+
+/** Everything one serving process is told. Plain data, as it is sent to worker processes. */
+export type ServeOptions = {
+  host: string
+  port: number
+  target: PostgresTarget
+  /** Such as `embedded PostgreSQL`: shown to everybody who asks for readiness. */
+  databaseLabel: string
+  /** Null: only API keys of the database are accepted. */
+  adminKey: string | null
+  /** Share of this process in the connections. */
+  processes: number
+  sweepIntervalMs: number
+  /** Folder of the built web app; null serves the API alone. */
+  webRoot: string | null
+  version: string
+}
+
+export type Serving = {
+  port: number
+  /** Not ready at once; then what is in flight is finished, tallies are flushed, connections closed: 10 s at most. */
+  drain(): Promise<void>
+  report(): Promise<MetricsReport>
+}
+
+/**
+ * Serves as this one process, jobs included. The schema must stand.
+ *
+ * @param exposition metrics of all processes; this one's alone by default.
+ * @throws StartRefused when the port can't be listened on; StoreError when the database can't be read.
+ */
+export async function serve(
+  options: ServeOptions,
+  log: Log,
+  exposition?: HttpDeps['metrics']['exposition'],
+): Promise<Serving> {
+  const database = await openPostgres({ target: options.target, processes: options.processes })
+  try {
+    return await serveFrom(database, options, log, exposition)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function serveFrom(
+  database: Postgres,
+  options: ServeOptions,
+  log: Log,
+  exposition: HttpDeps['metrics']['exposition'] | undefined,
+): Promise<Serving> {
+  let draining = false
+  const monotonicMs = (): number => performance.now()
+  const random = Math.random
+  const levels: Levels = { requestsInFlight: () => 0, waiters: () => 0, storeQueues: database.queues }
+  const metrics = createMetrics(levels)
+
+  const classStore = createClassStore(database.cold)
+  const classes = await createClassBook({ store: classStore, monotonicMs })
+  const access = await createAccessBook({
+    keys: createKeyStore(database.cold),
+    adminKey: options.adminKey,
+    now: Date.now,
+    monotonicMs,
+    randomBytes,
+  })
+  const waitRoom = createWaitRoom({ store: database.records, draining: () => draining, random })
+  levels.waiters = waitRoom.waiting
+
+  const tally = startDuplicateTally({
+    store: database.records,
+    lost: metrics.talliesLost,
+    failed: reportFailures(log, 'duplicate tally'),
+  })
+  const observer = createLedgerObserver({ metrics, tally: tally.add, wake: waitRoom.wake })
+
+  const deps: HttpDeps = {
+    ledger: {
+      store: database.records,
+      policies: classes,
+      pairs: createPairRegistry(classStore),
+      observer,
+      random,
+      newToken: randomUUID,
+    },
+    waitRoom,
+    access,
+    audit: createAuditBook(createAuditStore(database.cold)),
+    classes,
+    health: createHealth({
+      storeNow: database.now,
+      database: options.databaseLabel,
+      processNow: monotonicMs,
+      draining: () => draining,
+    }),
+    metrics: { observeRequest: metrics.observeRequest, exposition: exposition ?? metrics.exposition },
+    log,
+    webRoot: options.webRoot,
+    version: options.version,
+    newRequestId: randomUUID,
+  }
+  const server = await startHttpServer({
+    host: options.host,
+    port: options.port,
+    handle: requestListener(createApp(deps), deps),
+    newRequestId: randomUUID,
+  })
+  levels.requestsInFlight = server.requestsInFlight
+  const jobs: Job[] = [
+    startSweeper({
+      store: database.records,
+      observer,
+      everyMs: options.sweepIntervalMs,
+      failed: reportFailures(log, 'sweeper'),
+    }),
+    startClockWatch({
+      storeNow: database.now,
+      processNow: monotonicMs,
+      jumped: ({ storeClockMs, processMs }) => {
+        metrics.clockJumped((storeClockMs - processMs) / 1000)
+        log.warn(
+          { store_clock_ms: storeClockMs, process_ms: processMs },
+          'The clock of the database jumped against the clock of this process; leases go on by the database’s',
+        )
+      },
+      failed: reportFailures(log, 'clock watch'),
+    }),
+    repeatedly(
+      refreshEveryMs,
+      async () => void (await Promise.all([classes.refresh(), access.refresh()])),
+      reportFailures(log, 'policies and keys'),
+    ),
+  ]
+
+  const finish = async (): Promise<void> => {
+    const cut = await server.finish(finishLimitMs)
+    if (cut > 0) log.warn({ in_flight: cut }, 'Requests were cut, as they were not done in time')
+    await Promise.all(jobs.map((job) => job.stop()))
+    await tally.stop()
+    await database.close()
+  }
+
+  return {
+    port: server.port,
+    report: metrics.report,
+    drain: async () => {
+      draining = true
+      server.stopAccepting()
+      await Promise.race([finish(), delay(drainLimitMs, undefined, { ref: false })])
+    },
+  }
+}

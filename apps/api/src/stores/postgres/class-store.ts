@@ -1,0 +1,181 @@
+import { type Policy, policySchema } from '@ranbook/contract'
+import {
+  type ClassStore,
+  findPolicyFault,
+  type PolicyChange,
+  type PolicyEdit,
+  type ReadScope,
+  type SeenClass,
+  type SeenPair,
+  type StoredPolicy,
+} from '@ranbook/rules'
+import type { Sql } from 'postgres'
+import { writeAudit } from './audit-store.ts'
+import * as statement from './class-statements.ts'
+import { type ColdSql, coldly } from './coldly.ts'
+import { likePatterns } from './like-patterns.ts'
+
+type PolicyRow = { name: string; version: number; policy: string; updated_at: number; updated_by: string }
+
+/** Policies and seen classes in Postgres, on the cold connections given. */
+export function createClassStore(sql: Sql): ClassStore {
+  return {
+    async revision() {
+      const [row] = await coldly(sql, (cold) => cold.unsafe<{ revision: number }[]>(statement.POLICY_REVISION))
+      return row?.revision ?? 0
+    },
+
+    async readPolicies() {
+      const [row] = await coldly(sql, (cold) =>
+        cold.unsafe<{ revision: number; policies: string }[]>(statement.READ_POLICIES),
+      )
+      const policies = JSON.parse(row?.policies ?? '[]') as PolicyRow[]
+      return { revision: row?.revision ?? 0, policies: policies.map(storedPolicy) }
+    },
+
+    changePolicy: (name, decide) =>
+      coldly(sql, (cold) => cold.begin((transaction) => changePolicy(transaction, name, decide))),
+
+    async readHistory(name, before, limit) {
+      // Versions are 32-bit integers, so this is above every one.
+      const below = before ?? 2_147_483_647
+      const rows = await coldly(sql, (cold) => cold.unsafe<HistoryRow[]>(statement.READ_HISTORY, [name, below, limit]))
+      return rows.map(policyChange)
+    },
+
+    async listClasses(scope, after, limit) {
+      const patterns = JSON.stringify(likePatterns(scope.classes))
+      return coldly(sql, async (cold) => {
+        const names = await cold.unsafe<{ name: string }[]>(statement.LIST_CLASS_NAMES, [
+          patterns,
+          scope.consumer,
+          after,
+          limit,
+        ])
+        return readClasses(
+          cold,
+          scope,
+          names.map(({ name }) => name),
+        )
+      })
+    },
+
+    async readClass(scope, name) {
+      const [seen] = await coldly(sql, (cold) => readClasses(cold, scope, [name]))
+      return seen as SeenClass
+    },
+
+    markReviewed: (name, audit) =>
+      coldly(sql, (cold) =>
+        cold.begin(async (transaction) => {
+          const marked = await transaction.unsafe(statement.MARK_REVIEWED, [name, audit.actor])
+          if (marked.length > 0) await writeAudit(transaction, audit)
+        }),
+      ),
+
+    async addPairs(pairs) {
+      await coldly(sql, (cold) => cold.unsafe(statement.ADD_PAIRS, [JSON.stringify(pairs)]))
+    },
+
+    async findPairs(scope, only, limit) {
+      const parameters = [JSON.stringify(likePatterns(scope.classes)), scope.consumer, only.class, only.consumer, limit]
+      const rows = await coldly(sql, (cold) =>
+        cold.unsafe<{ class: string; consumer: string; first_seen_at: number }[]>(statement.FIND_PAIRS, parameters),
+      )
+      return rows.map((row): SeenPair => ({ class: row.class, consumer: row.consumer, firstSeenAt: row.first_seen_at }))
+    },
+
+    async ledgerBeganAt() {
+      const [row] = await coldly(sql, (cold) => cold.unsafe<{ began_at: number }[]>(statement.LEDGER_BEGAN_AT))
+      if (row === undefined) throw new Error('the setting ledger_began_at is missing: the first migration writes it')
+      return row.began_at
+    },
+  }
+}
+
+async function changePolicy(
+  transaction: ColdSql,
+  name: string,
+  decide: (standing: StoredPolicy | null) => PolicyEdit | null,
+): Promise<StoredPolicy | null> {
+  await transaction.unsafe(statement.BUMP_POLICY_REVISION)
+  const [standing] = await transaction.unsafe<PolicyRow[]>(statement.READ_POLICY, [name])
+  const edit = decide(standing === undefined ? null : storedPolicy(standing))
+  if (edit === null) return null
+  const [last] = await transaction.unsafe<{ version: number }[]>(statement.LAST_VERSION, [name])
+  const version = (last?.version ?? 0) + 1
+  const { actor, reason } = edit.audit
+  const text = edit.policy === null ? null : JSON.stringify(edit.policy)
+  if (text === null) await transaction.unsafe(statement.DELETE_POLICY, [name])
+  else await transaction.unsafe(statement.WRITE_POLICY, [name, version, text, actor])
+  const [written] = await transaction.unsafe<{ at: number }[]>(statement.WRITE_HISTORY, [
+    name,
+    version,
+    text,
+    JSON.stringify(edit.diff),
+    actor,
+    reason,
+  ])
+  await writeAudit(transaction, edit.audit)
+  return { name, version, policy: edit.policy, updatedAt: written?.at ?? 0, updatedBy: actor }
+}
+
+type ClassRow = {
+  name: string
+  version: number | null
+  policy: string | null
+  updated_at: number | null
+  updated_by: string | null
+  marked: boolean
+  first_seen_at: number | null
+  consumers: string
+}
+
+async function readClasses(cold: ColdSql, scope: ReadScope, names: readonly string[]): Promise<SeenClass[]> {
+  const rows = await cold.unsafe<ClassRow[]>(statement.READ_CLASSES, [JSON.stringify(names), scope.consumer])
+  return rows.map((row) => {
+    const { name, version, policy, updated_at, updated_by } = row
+    const own =
+      version === null || policy === null || updated_at === null || updated_by === null
+        ? null
+        : storedPolicy({ name, version, policy, updated_at, updated_by })
+    return {
+      name,
+      own,
+      reviewed: own !== null || row.marked,
+      consumers: JSON.parse(row.consumers) as string[],
+      firstSeenAt: row.first_seen_at,
+    }
+  })
+}
+
+function storedPolicy(row: PolicyRow): StoredPolicy {
+  return {
+    name: row.name,
+    version: row.version,
+    policy: readablePolicy(row.policy),
+    updatedAt: row.updated_at,
+    updatedBy: row.updated_by,
+  }
+}
+
+/** Null for what a newer version stored and this one would serve wrongly. */
+function readablePolicy(text: string): Policy | null {
+  const parsed = policySchema.safeParse(JSON.parse(text))
+  return parsed.success && findPolicyFault(parsed.data) === null ? parsed.data : null
+}
+
+type HistoryRow = {
+  version: number
+  policy: string | null
+  diff: string
+  at: number
+  by: string
+  reason: string | null
+}
+
+function policyChange(row: HistoryRow): PolicyChange {
+  const { version, at, by, reason } = row
+  const policy = row.policy === null ? null : (JSON.parse(row.policy) as Record<string, unknown>)
+  return { version, policy, diff: JSON.parse(row.diff) as PolicyChange['diff'], at, by, reason }
+}

@@ -1,0 +1,53 @@
+import { StoreError } from '@ranbook/rules'
+import type { Lane, Runner } from './lane.ts'
+
+/** Whoever finds every connection busy for this long is refused: by then a client is better off asking again. */
+const waitLimitMs = 250
+/** More would not be served within the limit anyway. */
+const waitersMax = 1000
+
+/**
+ * A few lanes that share the work. Waiting for a free one is bounded in length and in time, then it is `StoreError`
+ * `overloaded`.
+ */
+export function createLanePool(lanes: readonly Lane[]): Runner & { close(): Promise<void> } {
+  // The lane used last is taken first: it is the one whose connection stands.
+  const idle = [...lanes]
+  const waiting: ((lane: Lane) => void)[] = []
+
+  function nextFree(): Promise<Lane> {
+    if (waiting.length >= waitersMax) return Promise.reject(busy())
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiting.splice(waiting.indexOf(take), 1)
+        reject(busy())
+      }, waitLimitMs)
+      const take = (lane: Lane): void => {
+        clearTimeout(timer)
+        resolve(lane)
+      }
+      waiting.push(take)
+    })
+  }
+
+  return {
+    async run<Row>(statement: string, parameters: readonly (string | number | null)[]): Promise<Row[]> {
+      const lane = idle.pop() ?? (await nextFree())
+      try {
+        return await lane.run<Row>(statement, parameters)
+      } finally {
+        const next = waiting.shift()
+        if (next) next(lane)
+        else idle.push(lane)
+      }
+    },
+
+    async close() {
+      await Promise.all(lanes.map((lane) => lane.close()))
+    },
+  }
+}
+
+function busy(): StoreError {
+  return new StoreError('overloaded', `every connection was busy for ${waitLimitMs} ms`)
+}

@@ -1,0 +1,112 @@
+import type { Socket } from 'node:net'
+import { StoreError } from '@ranbook/rules'
+import type { Sql } from 'postgres'
+import { connect, destroySocket } from './connect.ts'
+import type { PostgresTarget } from './postgres-target.ts'
+import { endsConnection, storeErrorOf } from './store-error-of.ts'
+
+/** Runs one statement with text parameters as an autocommit transaction. Rows are arrays of columns. */
+export type Runner = {
+  /** @throws StoreError where the outcome is unknown or the database refused for its own reasons. */
+  run<Row>(statement: string, parameters: readonly (string | number | null)[]): Promise<Row[]>
+}
+
+/** One connection, for one statement at a time. */
+export type Lane = Runner & { close(): Promise<void> }
+
+export type LaneOptions = {
+  target: PostgresTarget
+  /** Settings the session starts with; a pooler takes none. */
+  settings: Readonly<Record<string, string | number>>
+  /** Whether statements are prepared once and kept under a name; a pooler may not keep them. */
+  named: boolean
+  /** An answer later than this is a lost connection. Above the server's own limits, which leave nothing running. */
+  deadlineMs: number
+}
+
+/** Refuses a standby, where a stale row would be decided upon. Also takes in what the server says to a new session. */
+const IS_STANDBY = 'SELECT pg_is_in_recovery()'
+
+/** Text and JSON come as they are, numbers of up to 32 bits and doubles as numbers, bytea as its text. */
+const types = { bytea: { to: 17, from: [17], serialize: asIs, parse: asIs } }
+
+/**
+ * A connection that is made when it is first needed, and made anew after anything that leaves its state in doubt. It
+ * fails at once where the database can't be reached, and never throws outside of `run`.
+ */
+export function createLane({ target, settings, named, deadlineMs }: LaneOptions): Lane {
+  let client: Sql | null = null
+  let socket: Socket | null = null
+  let warning: string | null = null
+
+  function open(): Sql {
+    const connection = connect(target, {
+      max: 1,
+      prepare: named,
+      types,
+      connection: settings,
+      // A failed attempt is told at once; the next call may try at once.
+      backoff: () => 0,
+      onSocket: (opened) => {
+        socket = opened
+      },
+      onnotice: (notice) => {
+        if (notice['severity'] === 'WARNING') warning = notice['message'] ?? 'a warning without a text'
+      },
+    })
+    client = connection
+    return connection
+  }
+
+  function discard(): void {
+    const ending = client
+    client = null
+    if (socket !== null) destroySocket(socket)
+    // The connection is gone whatever becomes of its goodbye.
+    ending?.end({ timeout: 0 }).catch(() => undefined)
+  }
+
+  async function ready(): Promise<Sql> {
+    if (client !== null) return client
+    const opened = open()
+    const [row] = await opened.unsafe(IS_STANDBY).values()
+    if (row?.[0] !== false) {
+      throw new StoreError('store_unavailable', 'the database is a standby, where nothing can be decided')
+    }
+    return opened
+  }
+
+  return {
+    async run<Row>(statement: string, parameters: readonly (string | number | null)[]): Promise<Row[]> {
+      let late = false
+      const timer = setTimeout(() => {
+        late = true
+        discard()
+      }, deadlineMs)
+      try {
+        const sql = await ready()
+        warning = null
+        const rows = await sql.unsafe(statement, [...parameters], { prepare: named }).values()
+        // A cancelled wait for a synchronous standby reports success with a warning: the row may be lost with this server.
+        if (warning !== null) throw new StoreError('store_unavailable', `the database warned: ${warning}`)
+        return rows as unknown as Row[]
+      } catch (error) {
+        if (late) throw new StoreError('store_unavailable', `no answer within ${deadlineMs} ms`, { cause: error })
+        if (endsConnection(error)) discard()
+        throw storeErrorOf(error) ?? error
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+
+    async close() {
+      const ending = client
+      client = null
+      await ending?.end({ timeout: deadlineMs / 1000 })
+    },
+  }
+}
+
+function asIs(text: string): string {
+  return text
+}

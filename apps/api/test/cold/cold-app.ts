@@ -1,0 +1,101 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Action } from '@ranbook/contract'
+import { parseRecordId } from '@ranbook/rules'
+import type { Sql } from 'postgres'
+import { createAccessBook } from '../../src/access/create-access-book.ts'
+import { createAuditBook } from '../../src/access/create-audit-book.ts'
+import { createApp } from '../../src/app.ts'
+import type { HttpDeps } from '../../src/http/http-deps.ts'
+import { createWaitRoom } from '../../src/ledger/claim-waiting.ts'
+import { createClassBook } from '../../src/ledger/create-class-book.ts'
+import { createPairRegistry } from '../../src/ledger/create-pair-registry.ts'
+import { createAuditStore } from '../../src/stores/postgres/audit-store.ts'
+import { createClassStore } from '../../src/stores/postgres/class-store.ts'
+import { createKeyStore } from '../../src/stores/postgres/key-store.ts'
+import { type Answered, type CallOptions, call } from '../http/call.ts'
+import { coldDatabase } from './cold-database.ts'
+
+export type GivenScopes = { actions: Action[]; classes?: string[]; consumer?: string | null }
+
+/** The app as it runs, on a database of this test file's own. Requests carry the admin key unless another is given. */
+export type ColdApp = {
+  sql: Sql
+  request(method: string, path: string, options?: CallOptions): Promise<Answered>
+  /** Makes an API key through the API; all classes and consumers unless given. */
+  mint(scopes: GivenScopes): Promise<string>
+  /** Claims through the API; answers the decision. */
+  claim(fields: Record<string, unknown>): Promise<Answered['json']>
+  /** Puts the end of a claim's lease into the past, where the clock would bring it in the end. */
+  expire(id: string): Promise<void>
+  /** What the log was told of answers with 500. */
+  faults: Record<string, unknown>[]
+  /** Lets this process know what was written past it. */
+  refresh(): Promise<void>
+}
+
+const adminKey = 'the-admin-key-of-the-tests-0123456789'
+
+/** One per test file. `prepare` runs before the app reads anything. */
+export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async () => {}): Promise<ColdApp> {
+  const database = await coldDatabase()
+  const { sql, records } = database
+  await prepare(sql)
+  const classStore = createClassStore(sql)
+  const monotonicMs = () => performance.now()
+  const classes = await createClassBook({ store: classStore, monotonicMs })
+  const keys = createKeyStore(sql)
+  const access = await createAccessBook({ keys, adminKey, now: Date.now, monotonicMs, randomBytes })
+  const waitRoom = createWaitRoom({ store: records, draining: () => false, random: Math.random })
+  const faults: ColdApp['faults'] = []
+  const deps: HttpDeps = {
+    ledger: {
+      store: records,
+      policies: classes,
+      pairs: createPairRegistry(classStore),
+      observer: {
+        claimed: () => {},
+        answered: () => {},
+        settled: (_verb, record) => waitRoom.wake(record.digest),
+        expired: () => {},
+      },
+      random: Math.random,
+      newToken: randomUUID,
+    },
+    waitRoom,
+    access,
+    audit: createAuditBook(createAuditStore(sql)),
+    classes,
+    health: { readiness: async () => ({ ready: true, stores: {} }), draining: () => false },
+    metrics: { exposition: async () => ({ contentType: 'text/plain', text: '' }), observeRequest: () => {} },
+    log: { info: () => {}, warn: () => {}, error: (fields) => void faults.push(fields) },
+    webRoot: null,
+    version: '0.0.0-test',
+    newRequestId: randomUUID,
+  }
+  const app = createApp(deps)
+  const refresh = async () => void (await Promise.all([classes.refresh(), access.refresh()]))
+  const request: ColdApp['request'] = async (method, path, options = {}) => {
+    await refresh()
+    return call(app, method, path, { key: adminKey, ...options })
+  }
+  return {
+    sql,
+    faults,
+    request,
+    refresh,
+    async mint({ actions, classes: patterns = ['*'], consumer = null }) {
+      const scopes = { actions, classes: patterns, consumer }
+      const made = await request('POST', '/v1/api-keys', { body: { name: 'minted', scopes } })
+      if (made.status !== 201) throw new Error(made.text)
+      return made.json.secret
+    },
+    async claim(fields) {
+      const answer = await request('POST', '/v1/claims', { body: fields })
+      return answer.json
+    },
+    async expire(id) {
+      const digest = parseRecordId(id)
+      await sql`UPDATE record SET lease_expires_at = now() - interval '1 second', sweep_at = now() - interval '1 second' WHERE id = ${digest}`
+    },
+  }
+}

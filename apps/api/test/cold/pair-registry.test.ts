@@ -1,0 +1,57 @@
+import { StoreError } from '@ranbook/rules'
+import { beforeEach, expect, test } from 'vitest'
+import { createPairRegistry } from '../../src/ledger/create-pair-registry.ts'
+import { createClassStore } from '../../src/stores/postgres/class-store.ts'
+import { coldDatabase } from './cold-database.ts'
+
+const { sql, connect } = await coldDatabase()
+
+beforeEach(async () => {
+  await sql`DELETE FROM class_seen`
+})
+
+test('a pair is known once it is stored, and not before', async () => {
+  const registry = createPairRegistry(createClassStore(sql))
+  expect(registry.has('billing', 'refund.issued')).toBe(false)
+  await registry.add([{ consumer: 'billing', class: 'refund.issued' }])
+  expect(registry.has('billing', 'refund.issued')).toBe(true)
+  expect(registry.has('refund.issued', 'billing')).toBe(false)
+  expect(await sql`SELECT class, consumer FROM class_seen`).toEqual([{ class: 'refund.issued', consumer: 'billing' }])
+})
+
+test('a pair that could not be stored is not known, and the next try stores it', async () => {
+  const client = connect()
+  const store = createClassStore(client)
+  const failing = createPairRegistry({ addPairs: (pairs) => store.addPairs(pairs) })
+  await client.end()
+  const pair = { consumer: 'billing', class: 'refund.issued' }
+  await expect(failing.add([pair])).rejects.toBeInstanceOf(StoreError)
+  expect(failing.has('billing', 'refund.issued')).toBe(false)
+  await expect(failing.add([pair])).rejects.toBeInstanceOf(StoreError)
+})
+
+test('pairs added side by side, in any order and by any process, stand once and keep their first time', async () => {
+  const registries = [createPairRegistry(createClassStore(sql)), createPairRegistry(createClassStore(connect()))]
+  const pairs = Array.from({ length: 40 }, (_, at) => ({ consumer: `c${at % 5}`, class: `k${at % 8}` }))
+  await Promise.all(
+    registries.flatMap((registry, at) => [registry.add(pairs), registry.add(at === 0 ? pairs : pairs.toReversed())]),
+  )
+  const before = await sql`SELECT * FROM class_seen ORDER BY class, consumer`
+  expect(before).toHaveLength(40)
+  await createPairRegistry(createClassStore(sql)).add(pairs)
+  expect(await sql`SELECT * FROM class_seen ORDER BY class, consumer`).toEqual(before)
+})
+
+test('one pair asked for many times at once is stored with one statement', async () => {
+  const store = createClassStore(sql)
+  let statements = 0
+  const registry = createPairRegistry({
+    addPairs: (pairs) => {
+      statements += 1
+      return store.addPairs(pairs)
+    },
+  })
+  const pair = { consumer: 'billing', class: 'refund.issued' }
+  await Promise.all(Array.from({ length: 50 }, () => registry.add([pair, pair])))
+  expect(statements).toBe(1)
+})

@@ -1,0 +1,67 @@
+import { verdicts } from '@ranbook/contract'
+import { expect, test } from 'vitest'
+import { coverageOf, overallVerdict, verdictWithoutRecord } from '../src/coverage.ts'
+
+const began = 1_000_000
+const orders = { class: 'orders', firstSeenAt: began + 500 }
+const refunds = { class: 'refunds', firstSeenAt: began + 9000 }
+const unseen = { class: 'unseen', firstSeenAt: null }
+
+const cases = [
+  { asked: 'since the ledger began', classes: [orders, refunds, unseen], at: null, verdict: 'never' },
+  { asked: 'since the ledger began, with nothing claimed yet', classes: [], at: null, verdict: 'never' },
+  {
+    asked: 'about the ms in which the only class was first claimed',
+    classes: [orders],
+    at: began + 500,
+    verdict: 'never',
+  },
+  { asked: 'about the ms before it', classes: [orders], at: began + 499, verdict: 'unknown' },
+  {
+    asked: 'about a time that one class of two reaches',
+    classes: [orders, refunds],
+    at: began + 500,
+    verdict: 'unknown',
+  },
+  { asked: 'about a class that was never claimed', classes: [unseen], at: began + 500, verdict: 'unknown' },
+  { asked: 'about a time before the ledger', classes: [orders], at: began - 1, verdict: 'unknown' },
+  { asked: 'about a time at which no class was in use', classes: [], at: began, verdict: 'unknown' },
+]
+
+test.each(cases)('without a record, asked $asked: $verdict', ({ classes, at, verdict }) => {
+  expect(verdictWithoutRecord(coverageOf(classes, began, at), at)).toBe(verdict)
+})
+
+test('coverage says why a class does not reach the time asked', () => {
+  expect(coverageOf([orders, refunds], began, began + 500)).toEqual([
+    { class: 'orders', completeSince: began, gap: null },
+    { class: 'refunds', completeSince: began, gap: { kind: 'class_newer', firstSeenAt: began + 9000 } },
+  ])
+  expect(coverageOf([orders], began, began - 1)).toEqual([
+    { class: 'orders', completeSince: began, gap: { kind: 'ledger_newer' } },
+  ])
+})
+
+test('the overall verdict is the heaviest given, in the order of the protocol', () => {
+  const order = [
+    'ran_again',
+    'ran',
+    'ran_details_erased',
+    'running',
+    'interrupted',
+    'held',
+    'failed',
+    'dead',
+    'ready',
+    'skipped',
+    'unknown',
+    'never',
+  ] as const
+  expect([...order].sort()).toEqual([...verdicts].sort())
+  for (const [at, heavier] of order.entries()) {
+    for (const lighter of order.slice(at)) {
+      expect(overallVerdict([lighter, heavier])).toBe(heavier)
+    }
+  }
+  expect(() => overallVerdict([])).toThrow()
+})
