@@ -57,6 +57,17 @@ export default defineConfig({
           testTimeout: 120_000,
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'docs',
+          root: 'docs',
+          include: ['test/**/*.test.ts'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          testTimeout: 120_000,
+        },
+      },
     ],
   },
 })

@@ -30,7 +30,7 @@ deliver() {
       ;;
     200) echo "duplicate: already done, nothing to do" ;;
     *)
-      echo "not now ($status):"
+      echo "not run ($status):"
       cat "$answer"
       exit 1
       ;;

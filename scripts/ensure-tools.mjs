@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 const tools = [
   { name: 'chromium', debianPackage: 'chromium' },
   { name: 'curl', debianPackage: 'curl' },
-  { name: 'python3', debianPackage: 'python3-minimal' },
+  { name: 'python3', debianPackage: 'python3' },
 ]
 
 /**

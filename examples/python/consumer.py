@@ -6,6 +6,7 @@ Claims an event, does the work, completes it; the second delivery of the same ev
     RANBOOK_URL=http://127.0.0.1:8080 RANBOOK_KEY=... python3 examples/python/consumer.py [event-id]
 """
 
+import http.client
 import json
 import os
 import sys
@@ -17,10 +18,12 @@ import uuid
 URL = os.environ.get("RANBOOK_URL", "http://127.0.0.1:8080")
 KEY = os.environ["RANBOOK_KEY"]
 TRIES = 5
+# Answers that say "not now": the same request, with the same claim token, may be sent again.
+PASSING = {429, 502, 503, 504}
 
 
 def post(path, body):
-    """Status and JSON answer. A lost connection or a 503 is tried again: with the same claim token that is safe."""
+    """Status and answer. After a lost connection the outcome is unknown; with the same claim token a repeat is safe."""
     request = urllib.request.Request(
         URL + path,
         data=json.dumps(body).encode(),
@@ -28,17 +31,19 @@ def post(path, body):
         method="POST",
     )
     for attempt in range(TRIES):
+        pause = 2**attempt / 10
         try:
             with urllib.request.urlopen(request, timeout=10) as response:
                 return response.status, json.load(response)
         except urllib.error.HTTPError as refused:
-            if refused.code != 503 or attempt == TRIES - 1:
+            if refused.code not in PASSING:
                 return refused.code, json.load(refused)
-            time.sleep(float(refused.headers.get("Retry-After", "1")))
-        except urllib.error.URLError:
-            if attempt == TRIES - 1:
-                raise
-            time.sleep(2**attempt / 10)
+            lost, pause = refused, float(refused.headers.get("Retry-After", pause))
+        except (OSError, http.client.HTTPException) as error:
+            lost = error
+        if attempt < TRIES - 1:
+            time.sleep(pause)
+    raise RuntimeError(f"no answer of the service in {TRIES} tries") from lost
 
 
 def handle(event_id, effect):

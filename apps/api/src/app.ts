@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { type Assets, webAssets } from './http/assets.ts'
+import type { HttpEnv } from './http/call.ts'
 import { docsAssets } from './http/docs-assets.ts'
 import type { HttpDeps } from './http/http-deps.ts'
 import { registerApiKeys } from './http/routes/api-keys.ts'
@@ -11,12 +12,13 @@ import { registerRecords } from './http/routes/records.ts'
 import { registerResolve } from './http/routes/resolve.ts'
 import { registerService } from './http/routes/service.ts'
 import { registerSettlements } from './http/routes/settlements.ts'
-import { type Host, type HttpEnv, serveRoutes } from './http/serve-route.ts'
+import { type Host, serveRoutes } from './http/serve-route.ts'
 import { serveUnmatched } from './http/serve-unmatched.ts'
+import { tableRouter } from './http/table-router.ts'
 
 /** The HTTP API, the docs page and the web app as one Hono app. Reads the list of `webRoot`'s files; never listens. */
 export function createApp(deps: HttpDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>()
+  const app = new Hono<HttpEnv>({ router: tableRouter() })
   const host: Host = { deps, load: { requests: 0, bodyBytes: 0 } }
   const serve = serveRoutes(app, host)
   registerClaims(serve, deps)

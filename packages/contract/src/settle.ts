@@ -9,7 +9,12 @@ const token = { claim_token: claimTokenField }
 
 const errorField = z.strictObject({
   message: z.string({ error: 'must be a string' }).meta({ description: 'Cut at 8 KiB, with a mark.' }),
-  code: z.string().max(limits.errorCodeMaxBytes).optional(),
+  code: z
+    .string()
+    .refine((code) => new TextEncoder().encode(code).length <= limits.errorCodeMaxBytes, {
+      error: `must be at most ${limits.errorCodeMaxBytes} bytes in UTF-8`,
+    })
+    .optional(),
   detail: opaqueField.optional(),
 })
 

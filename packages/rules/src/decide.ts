@@ -120,9 +120,9 @@ function answer(outcome: Decision['outcome'], record: LedgerRecord, retryAfterMs
   return { outcome, record, retryAfterMs, change: null }
 }
 
-/** Both known, of the same kind, and not equal. */
+/** Both known, made alike, and not equal: a policy that changed its rule makes no old record look like another payload. */
 export function fingerprintsDiffer(a: Fingerprint | null, b: Fingerprint | null): boolean {
-  return a !== null && b !== null && a.kind === b.kind && a.value !== b.value
+  return a !== null && b !== null && a.kind === b.kind && a.rule === b.rule && a.value !== b.value
 }
 
 /** The last lease ran out and no attempt is left; its owner is still believed, so the token stays. */

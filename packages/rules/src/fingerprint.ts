@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { FingerprintRule } from '@ranbook/contract'
 import { canonicalJson } from './canonical-json.ts'
 import { removePointers, selectPointers } from './json-pointer.ts'
+import type { Fingerprint } from './record.ts'
 
 /**
  * The fingerprint of a payload: `sha256:` and 64 lower-case hex digits of SHA-256 over the UTF-8 of canonical JSON, or
@@ -22,9 +23,20 @@ import { removePointers, selectPointers } from './json-pointer.ts'
  *
  * `payloadText` must be JSON as `readJson` lets through; throws as `canonicalJson` does.
  */
-export function computeFingerprint(payloadText: string, rule: FingerprintRule): string | null {
+export function computeFingerprint(payloadText: string, rule: FingerprintRule): Fingerprint | null {
   const compared = comparedText(payloadText, rule)
-  return compared === null ? null : `sha256:${hash('sha256', canonicalJson(compared), 'hex')}`
+  if (compared === null) return null
+  const value = `sha256:${hash('sha256', canonicalJson(compared), 'hex')}`
+  return typeof rule === 'string' ? { kind: 'computed', value } : { kind: 'computed', value, rule: fingerprintRuleTag(rule) }
+}
+
+/**
+ * 8 hex digits that tell rules apart which look at parts of a payload. The order of the pointers does not count. Two
+ * rules with one tag (1 in 4 billion) would only be compared as if they were one.
+ */
+export function fingerprintRuleTag(rule: Exclude<FingerprintRule, string>): string {
+  const [side, pointers] = 'exclude' in rule ? ['exclude', rule.exclude] : ['include', rule.include]
+  return hash('sha256', JSON.stringify([side, [...pointers].sort()]), 'hex').slice(0, 8)
 }
 
 function comparedText(payloadText: string, rule: FingerprintRule): string | null {

@@ -8,8 +8,11 @@ import type { LeaseExpiryRule, RecordState } from '@ranbook/contract'
  */
 export type StateCause = 'attempts_failed' | 'attempts_lost' | 'not_retryable' | 'operator' | 'released' | 'retry'
 
-/** A fingerprint and where it came from: two are compared only when their kinds agree. */
-export type Fingerprint = { kind: 'given' | 'computed'; value: string }
+/**
+ * A fingerprint and how it was made: two are compared only when they were made alike. `rule` tells the policies' rules
+ * apart (see `fingerprintRuleTag`); absent for the whole payload and for a given one.
+ */
+export type Fingerprint = { kind: 'given' | 'computed'; value: string; rule?: string }
 
 /**
  * The ledger's row for one `(consumer, class, key)`, without what only people read (see `Details`).

@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { HttpProblem } from './problem.ts'
 
 /** Who calls an open route: may do nothing and see nothing. */
-export const nobody: Caller = {
+const nobody: Caller = {
   actor: 'nobody',
   name: 'nobody',
   actions: new Set<Action>(),

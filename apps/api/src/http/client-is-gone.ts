@@ -1,4 +1,4 @@
-import type { Call } from './serve-route.ts'
+import type { Call } from './call.ts'
 
 /** Has the client closed its connection? Nobody would hear the answer then. */
 export function clientIsGone({ context }: Call): boolean {

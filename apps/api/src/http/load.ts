@@ -13,9 +13,9 @@ const maxBodyBytesInFlight = 64 * 1024 * 1024
 /** What a process has taken on and not answered yet. One per app; counted up and down by `answerRequest`. */
 export type Load = { requests: number; bodyBytes: number }
 
-/** Throws `overloaded` where a request of this shedding class finds too many before it. */
+/** Throws `overloaded` where a request of this shedding class, which is counted already, finds too many before it. */
 export function requireRoom(load: Load, shed: 'first' | 'claims' | 'last'): void {
-  if (load.requests >= maxInFlight[shed]) {
+  if (load.requests > maxInFlight[shed]) {
     throw new HttpProblem('overloaded', 'Too many requests are in flight here. Repeat after Retry-After.')
   }
 }

@@ -40,8 +40,7 @@ export function claimRequestOf(ledger: LedgerDeps, caller: Caller, input: ClaimI
   if (input.fingerprint !== undefined) {
     fingerprint = { kind: 'given', value: input.fingerprint }
   } else if (payload !== null) {
-    const value = computeFingerprint(payload, policy.fingerprint)
-    if (value !== null) fingerprint = { kind: 'computed', value }
+    fingerprint = computeFingerprint(payload, policy.fingerprint)
   }
   return {
     digest: recordDigest(consumer, input.class, input.key),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { Call } from './call.ts'
 import type { FieldFault } from './problem.ts'
-import type { Call } from './serve-route.ts'
 import { invalidRequest, validate } from './validate.ts'
 
 /** For routes without parameters: a query is 400, each of its parameters named. */

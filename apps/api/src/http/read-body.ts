@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { limits } from '@ranbook/contract'
 import { type JsonShape, readJson } from '@ranbook/rules'
+import { type Call, requestHeader } from './call.ts'
 import { requireBodyRoom } from './load.ts'
 import { HttpProblem } from './problem.ts'
-import { type Call, requestHeader } from './serve-route.ts'
 
 export type BodyOptions = {
   /** 1 MiB unless said otherwise. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
+import type { HttpEnv } from './call.ts'
 import type { HttpDeps } from './http-deps.ts'
 import { HttpProblem, problemAnswer } from './problem.ts'
-import type { HttpEnv } from './serve-route.ts'
 
 /**
  * The app as node:http calls it. A request whose target or Host header is no part of a URL never reaches the app and is

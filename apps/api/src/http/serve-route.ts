@@ -1,33 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errorCodes, limits, type Route } from '@ranbook/contract'
 import type { Context, Hono } from 'hono'
-import type { Caller } from '../access/caller.ts'
 import type { Answer } from './answer.ts'
 import { authorize } from './authorize.ts'
+import { type Call, type Handler, type HttpEnv, requestHeader, type Serve } from './call.ts'
 import type { HttpDeps } from './http-deps.ts'
 import { type Load, requireRoom } from './load.ts'
 import { refuseQuery } from './parse-query.ts'
 import { HttpProblem, problemAnswer } from './problem.ts'
 import { problemOfError } from './problem-of-error.ts'
-
-/** What node-server puts beside a request; `env` itself is undefined under `app.request()`. */
-export type HttpEnv = { Bindings: { incoming?: IncomingMessage; outgoing?: ServerResponse } }
-
-/** One request on its way. */
-export type Call = {
-  readonly context: Context<HttpEnv>
-  /** Checked against the route's `access`; `nobody`, who may do nothing, where that is open. */
-  readonly caller: Caller
-  readonly requestId: string
-  readonly load: Load
-  /** Of its body, held until the answer; counted in `load` too. */
-  bodyBytes: number
-}
-
-export type Handler = (call: Call) => Answer | Promise<Answer>
-
-/** Puts a handler behind a route of the contract. */
-export type Serve = (route: Route, handler: Handler) => void
 
 /** What `answerRequest` needs of the app around it. */
 export type Host = { deps: HttpDeps; load: Load }
@@ -39,9 +19,7 @@ export type Host = { deps: HttpDeps; load: Load }
  */
 export function serveRoutes(app: Hono<HttpEnv>, host: Host): Serve {
   return (route, handler) => {
-    app.on(route.method, route.path.replace(/\{(\w+)\}/g, ':$1'), (context) =>
-      answerRequest(host, context, route, handler),
-    )
+    app.on(route.method, route.path, (context) => answerRequest(host, context, route, handler))
   }
 }
 
@@ -84,14 +62,6 @@ function requireService({ deps, load }: Host, shed: 'first' | 'claims' | 'last')
     throw new HttpProblem('draining', errorCodes.draining.meaning)
   }
   requireRoom(load, shed)
-}
-
-/** A header of the request, read where it costs least. Names in lower case. */
-export function requestHeader(context: Context<HttpEnv>, name: string): string | undefined {
-  const incoming = context.env?.incoming
-  if (incoming === undefined) return context.req.raw.headers.get(name) ?? undefined
-  const value = incoming.headers[name]
-  return typeof value === 'string' ? value : undefined
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/

@@ -2,8 +2,10 @@ import { routes } from '@ranbook/contract'
 import type { Hono } from 'hono'
 import type { Answer } from './answer.ts'
 import { type Assets, assetAnswer } from './assets.ts'
+import { type Call, type HttpEnv, requestHeader } from './call.ts'
+import { matchTemplate, pathTemplate } from './path-template.ts'
 import { HttpProblem } from './problem.ts'
-import { answerRequest, type Call, type Host, type HttpEnv, requestHeader } from './serve-route.ts'
+import { answerRequest, type Host } from './serve-route.ts'
 
 /** How log lines and metrics name what is no call of the API; the path itself may hold anything. */
 const assetRoute = { path: '(asset)', access: 'open', shed: 'never' } as const
@@ -33,19 +35,14 @@ function answerUnmatched({ context }: Call, assets: Assets): Answer {
   throw new HttpProblem('method_not_allowed', `This path takes ${allowed.join(', ')}.`, { headers })
 }
 
-const templates = Object.values(routes).map(({ method, path }) => ({ method, segments: path.split('/') }))
+const templates = Object.values(routes).map(({ method, path }) => ({ method, template: pathTemplate(path) }))
 
 function allowedMethods(path: string, assets: Assets): string[] {
   const segments = path.split('/')
   const methods = new Set<string>(assets.has(path) ? ['GET'] : [])
-  for (const template of templates) {
-    if (matches(template.segments, segments)) methods.add(template.method)
+  for (const { method, template } of templates) {
+    if (matchTemplate(template, segments) !== null) methods.add(method)
   }
   if (methods.has('GET')) methods.add('HEAD')
   return [...methods]
-}
-
-function matches(template: readonly string[], segments: readonly string[]): boolean {
-  if (template.length !== segments.length) return false
-  return template.every((part, at) => (part.startsWith('{') ? segments[at] !== '' : part === segments[at]))
 }

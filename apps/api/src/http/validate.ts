@@ -20,7 +20,7 @@ export function invalidRequest(faults: readonly FieldFault[]): HttpProblem {
 }
 
 function describe({ path, message }: FieldFault): string {
-  return path === '' ? `The request ${message}` : `${path}: ${message}`
+  return `${path === '' ? 'The request' : path}: ${message}`
 }
 
 function faultsOf(error: z.ZodError): FieldFault[] {

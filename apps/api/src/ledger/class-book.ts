@@ -23,7 +23,7 @@ export type ClassView = {
 export type Editor = { actor: string; reason: string | null; requestId: string | null }
 
 /** `refused`: the policy can't be taken. `stale`: `expectedVersion` is not the version that stands (null: none). */
-export type PutOutcome =
+type PutOutcome =
   | { kind: 'stored'; created: boolean; own: OwnPolicy; policy: Policy }
   | { kind: 'stale'; version: number | null }
   | { kind: 'refused'; fault: PolicyFault }

@@ -42,9 +42,11 @@ export async function describeRecords(
 
 const emptyHistory: RecordHistory = { attempts: [], lateCompletions: [] }
 
-/** The first grant, and the first word of its owner, displace nothing; a late complete needs something displaced or decided. */
-function mayHaveHistory({ version, cause }: LedgerRecord): boolean {
-  return version > 2 || cause !== null
+/** The first grant, and the word of its owner that ended it, displace nothing; a late complete needs more than that. */
+function mayHaveHistory({ version, endedAt, cause }: LedgerRecord): boolean {
+  if (version === 1) return false
+  const endedByOwner = endedAt !== null && cause !== 'operator' && cause !== 'retry'
+  return version > 2 || !endedByOwner
 }
 
 function describe(found: FoundRecord, { attempts, lateCompletions }: RecordHistory): RecordAnswer {

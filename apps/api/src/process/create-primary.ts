@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { makeApiKey } from '../access/api-key-text.ts'
 import type { Config } from '../config.ts'
-import { migrate } from '../stores/postgres/migrate.ts'
-import type { PostgresTarget } from '../stores/postgres/open-postgres.ts'
+import type { PostgresTarget } from '../stores/postgres/postgres-target.ts'
 import { adminKeyFile } from './admin-key-file.ts'
 import { type AdminKeySource, banner } from './banner.ts'
-import { firstAdminKey } from './first-admin-key.ts'
 import { keepEmbedded } from './keep-embedded.ts'
 import type { Log } from './log.ts'
+import { prepareDatabase } from './prepare-database.ts'
 import { type ServeOptions, serve } from './serve.ts'
 import { startWorkers } from './start-workers.ts'
 import { untilReachable } from './until-reachable.ts'
@@ -27,7 +26,7 @@ export type Primary = {
   /**
    * Opens the database, brings its schema up to date, serves, and says so.
    *
-   * @throws StartRefused, EmbeddedPostgresError or MigrationRefused with a sentence for the operator.
+   * @throws an error that `isStartRefusal` tells apart, whose message is for the operator, or what nobody expected.
    */
   start(): Promise<void>
   /** Drains what `start` has brought up so far, in 10 s at most, and ends the embedded database. */
@@ -40,8 +39,11 @@ export function createPrimary({ config, log, version, webRoot, say }: PrimaryDep
 
   const start = async (): Promise<void> => {
     const database = await openDatabase(config, log, closers)
-    await untilReachable(database.place, log, () => migrate({ target: database.target, log }))
-    const adminKey = await findAdminKey(config, database.target)
+    const makeFirstKey = config.databaseUrl !== null && config.adminKey === null
+    const firstKey = await untilReachable(database.place, log, () =>
+      prepareDatabase({ target: database.target, log, makeFirstKey }),
+    )
+    const adminKey = await findAdminKey(config, firstKey)
 
     const options: ServeOptions = {
       host: config.host,
@@ -59,7 +61,8 @@ export function createPrimary({ config, log, version, webRoot, say }: PrimaryDep
 
     const localUrl = `http://${reachableHost(config.host)}:${serving.port}`
     const publicUrl = config.publicUrl ?? localUrl
-    say(banner({ version, publicUrl, localUrl, database: `${database.label} at ${database.place}`, adminKey: adminKey.source }))
+    const place = `${database.label} at ${database.place}`
+    say(banner({ version, publicUrl, localUrl, database: place, adminKey: adminKey.source }))
   }
 
   return {
@@ -80,20 +83,27 @@ type Database = {
 
 async function openDatabase(config: Config, log: Log, closers: (() => Promise<void>)[]): Promise<Database> {
   if (config.databaseUrl !== null) {
-    return { target: { url: config.databaseUrl }, label: 'PostgreSQL', place: withoutCredentials(config.databaseUrl) }
+    return { target: config.databaseUrl, label: 'PostgreSQL', place: withoutCredentials(config.databaseUrl) }
   }
   const database = await keepEmbedded({ dataDir: config.dataDir, throughClosedParents: !config.dataDirGiven }, log)
   closers.push(database.stop)
   return { target: database.connection, label: 'embedded PostgreSQL', place: resolve(config.dataDir) }
 }
 
-type FoundAdminKey = { accepted: string | null; source: AdminKeySource }
+type FoundAdminKey = {
+  /** The key accepted beside those of the database; null where there is none. */
+  accepted: string | null
+  source: AdminKeySource
+}
 
-async function findAdminKey(config: Config, target: PostgresTarget): Promise<FoundAdminKey> {
+/** @param firstKey the key just made in an external database, if one was. */
+async function findAdminKey(config: Config, firstKey: string | null): Promise<FoundAdminKey> {
   if (config.adminKey !== null) return { accepted: config.adminKey, source: { kind: 'environment' } }
   if (config.databaseUrl !== null) {
-    const key = await externalAdminKey(target)
-    return { accepted: null, source: key === null ? { kind: 'shown_before' } : { kind: 'made', key, file: null } }
+    return {
+      accepted: null,
+      source: firstKey === null ? { kind: 'shown_before' } : { kind: 'made', key: firstKey, file: null },
+    }
   }
   const file = join(resolve(config.dataDir), 'admin-key')
   const { key, made } = await adminKeyFile(file, makeApiKey(randomBytes).text)
@@ -102,7 +112,7 @@ async function findAdminKey(config: Config, target: PostgresTarget): Promise<Fou
 
 /** Host, port and database, where the URL is one that can be taken apart without a doubt; never user or password. */
 function withoutCredentials(url: string): string {
-  if (!URL.canParse(url)) return 'DATABASE_URL'
+  if (!URL.canParse(url)) return 'the hosts of DATABASE_URL'
   const { host, pathname } = new URL(url)
   return `${host}${pathname}`
 }

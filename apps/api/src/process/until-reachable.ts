@@ -22,7 +22,8 @@ export async function untilReachable<T>(place: string, log: Log, work: () => Pro
       if (!(error instanceof StoreError)) throw error
       const code = causeCode(error)
       const answer = refusal(code)
-      if (answer !== null) throw new StartRefused(`DATABASE_URL: PostgreSQL at ${place} ${answer} (${code}).`, { cause: error })
+      if (answer !== null)
+        throw new StartRefused(`DATABASE_URL: PostgreSQL at ${place} ${answer} (${code}).`, { cause: error })
       if (performance.now() > giveUpAt) {
         throw new StartRefused(
           `DATABASE_URL: PostgreSQL at ${place} can't be reached (${code}). Start it, correct DATABASE_URL, or unset it for the embedded database.`,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { actions } from '@ranbook/contract'
 import { type KeyScopes, StoreError } from '@ranbook/rules'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { makeApiKey } from '../../src/access/api-key-text.ts'
 import type { Caller } from '../../src/access/caller.ts'
 import { createAccessBook } from '../../src/access/create-access-book.ts'
 import { repeatedly } from '../../src/jobs/job.ts'
@@ -83,6 +84,19 @@ describe('a key that was made', () => {
       expect(book.authenticate(`Bearer ${secret.slice(0, at)}`)).toBeNull()
     }
     expect(book.authenticate(`Bearer ${secret}0`)).toBeNull()
+  })
+
+  test('is refused with its id, another secret and a checksum that fits', async () => {
+    const idBytes = randomBytes(8)
+    const sameId = (count: number) => (count === idBytes.length ? idBytes : randomBytes(count))
+    const keys = createKeyStore(sql)
+    const deps = { keys, adminKey, now: () => clock.now, monotonicMs: () => clock.now, randomBytes: sameId }
+    const book = await createAccessBook(deps)
+    const { key, secret } = await made(book)
+    const forged = makeApiKey(sameId)
+    expect(forged.id).toBe(key.id)
+    expect(book.authenticate(`Bearer ${forged.text}`)).toBeNull()
+    expect(book.authenticate(`Bearer ${secret}`)).not.toBeNull()
   })
 
   test('is refused under another scheme, twice, or bare', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Action } from '@ranbook/contract'
+import type { Action, RecordView } from '@ranbook/contract'
 import { parseRecordId } from '@ranbook/rules'
 import type { Sql } from 'postgres'
 import { createAccessBook } from '../../src/access/create-access-book.ts'
@@ -12,19 +12,37 @@ import { createPairRegistry } from '../../src/ledger/create-pair-registry.ts'
 import { createAuditStore } from '../../src/stores/postgres/audit-store.ts'
 import { createClassStore } from '../../src/stores/postgres/class-store.ts'
 import { createKeyStore } from '../../src/stores/postgres/key-store.ts'
-import { type Answered, type CallOptions, call } from '../http/call.ts'
+import { type Answered, type AnyJson, type CallOptions, call } from '../http/call.ts'
 import { coldDatabase } from './cold-database.ts'
 
-export type GivenScopes = { actions: Action[]; classes?: string[]; consumer?: string | null }
+/** Any answer's JSON, each member as if it were there: the test that reads it says what it must be. */
+type ColdJson = AnyJson & {
+  secret: string
+  claim_token: string
+  version: number | null
+  reviewed: boolean
+  current: RecordView
+  records: Row[]
+  late_completions: Row[]
+  audit: Row[]
+  data: Row[]
+  next_cursor: string | null
+}
+type Row = { id: string; name: string; version: number; consumers: string[] }
+
+type ColdAnswer = Omit<Answered, 'json'> & { json: ColdJson }
+
+type GivenScopes = { actions: Action[]; classes?: string[]; consumer?: string | null }
 
 /** The app as it runs, on a database of this test file's own. Requests carry the admin key unless another is given. */
 export type ColdApp = {
   sql: Sql
-  request(method: string, path: string, options?: CallOptions): Promise<Answered>
+  deps: HttpDeps
+  request(method: string, path: string, options?: CallOptions): Promise<ColdAnswer>
   /** Makes an API key through the API; all classes and consumers unless given. */
   mint(scopes: GivenScopes): Promise<string>
   /** Claims through the API; answers the decision. */
-  claim(fields: Record<string, unknown>): Promise<Answered['json']>
+  claim(fields: Record<string, unknown>): Promise<ColdJson>
   /** Puts the end of a claim's lease into the past, where the clock would bring it in the end. */
   expire(id: string): Promise<void>
   /** What the log was told of answers with 500. */
@@ -37,13 +55,13 @@ const adminKey = 'the-admin-key-of-the-tests-0123456789'
 
 /** One per test file. `prepare` runs before the app reads anything. */
 export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async () => {}): Promise<ColdApp> {
-  const database = await coldDatabase()
-  const { sql, records } = database
+  const { sql, open } = await coldDatabase()
   await prepare(sql)
-  const classStore = createClassStore(sql)
+  const { records, cold } = await open()
+  const classStore = createClassStore(cold)
   const monotonicMs = () => performance.now()
   const classes = await createClassBook({ store: classStore, monotonicMs })
-  const keys = createKeyStore(sql)
+  const keys = createKeyStore(cold)
   const access = await createAccessBook({ keys, adminKey, now: Date.now, monotonicMs, randomBytes })
   const waitRoom = createWaitRoom({ store: records, draining: () => false, random: Math.random })
   const faults: ColdApp['faults'] = []
@@ -63,7 +81,7 @@ export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async ()
     },
     waitRoom,
     access,
-    audit: createAuditBook(createAuditStore(sql)),
+    audit: createAuditBook(createAuditStore(cold)),
     classes,
     health: { readiness: async () => ({ ready: true, stores: {} }), draining: () => false },
     metrics: { exposition: async () => ({ contentType: 'text/plain', text: '' }), observeRequest: () => {} },
@@ -76,10 +94,11 @@ export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async ()
   const refresh = async () => void (await Promise.all([classes.refresh(), access.refresh()]))
   const request: ColdApp['request'] = async (method, path, options = {}) => {
     await refresh()
-    return call(app, method, path, { key: adminKey, ...options })
+    return (await call(app, method, path, { key: adminKey, ...options })) as ColdAnswer
   }
   return {
     sql,
+    deps,
     faults,
     request,
     refresh,

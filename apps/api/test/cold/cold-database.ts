@@ -1,25 +1,30 @@
-import { readFile } from 'node:fs/promises'
 import postgres, { type Sql } from 'postgres'
-import { createMemoryStore, type RecordStore } from '@ranbook/rules'
 import { afterAll } from 'vitest'
+import { migrate } from '../../src/stores/postgres/migrate.ts'
+import { openPostgres, type Postgres } from '../../src/stores/postgres/open-postgres.ts'
 import { throwawayDatabase } from '../throwaway-postgres.ts'
 
 /** A migrated database of this test file's own, and a client for it. Removed after the file's last test. */
-export async function coldDatabase(): Promise<{ sql: Sql; records: RecordStore; connect(): Sql }> {
+export async function coldDatabase(): Promise<{ sql: Sql; open(): Promise<Postgres>; connect(): Sql }> {
   const database = await throwawayDatabase()
   const clients: Sql[] = []
+  const servers: Postgres[] = []
   const connect = (): Sql => {
     const client = postgres({ ...database.connection, max: 4, onnotice: () => {} })
     clients.push(client)
     return client
   }
+  await migrate({ target: database.connection })
   const sql = connect()
-  const text = await readFile(new URL('../../../../drizzle/0000_ledger.sql', import.meta.url), 'utf8')
-  for (const statement of text.split('--> statement-breakpoint')) await sql.unsafe(statement)
-  await sql`INSERT INTO setting (name, value, updated_at) VALUES ('ledger_began_at', to_json(now()), now()) ON CONFLICT DO NOTHING`
+  const open = async (): Promise<Postgres> => {
+    const opened = await openPostgres({ target: database.connection })
+    servers.push(opened)
+    return opened
+  }
   afterAll(async () => {
+    await Promise.all(servers.map((server) => server.close()))
     await Promise.all(clients.map((client) => client.end({ timeout: 1 })))
     await database.drop()
   })
-  return { sql, records: createMemoryStore({ now: Date.now }), connect }
+  return { sql, open, connect }
 }

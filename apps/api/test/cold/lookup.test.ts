@@ -1,5 +1,6 @@
 import { lookupResponseSchema } from '@ranbook/contract'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { lookup } from '../../src/ledger/lookup.ts'
 import { coldApp } from './cold-app.ts'
 
 const app = await coldApp()
@@ -37,7 +38,7 @@ describe('the verdict about a record', () => {
     expect(answer.records[0]?.sentence).toMatch(
       /^mail\.sent "order:1" ran once: mailer completed it at [-\d]+ [:\d]+ UTC, attempt 1, .*at least 2 duplicates were suppressed/,
     )
-    expect(answer.sentence).toMatch(/classes asked, complete since .* UTC\)\.$/)
+    expect(answer.sentence).toMatch(/; 1 class asked, complete since .* UTC\)\.$/)
   })
 
   test('claimed with a live lease: running', async () => {
@@ -180,4 +181,20 @@ describe('the overall verdict', () => {
     expect(answer.verdict).toBe('ran')
     expect(answer.sentence).toMatch(/^mail\.sent "weighs" ran once.*; 1 other record matches \(as of /)
   })
+})
+
+test('a record of a pair that came up in the middle of the lookup is not overlooked', async () => {
+  const { classes, ledger } = app.deps
+  let looks = 0
+  const pairsSeen: typeof classes.pairsSeen = async (...asked) => {
+    const pairs = await classes.pairsSeen(...asked)
+    looks += 1
+    if (looks === 1) await claim({ class: 'newcomer', consumer: 'new', key: 'in the middle' })
+    return pairs
+  }
+  const deps = { store: ledger.store, classes: { ...classes, pairsSeen }, now: Date.now }
+  const question = { q: 'in the middle', class: null, consumer: null, at: null }
+  const answer = await lookup(deps, { classes: ['*'], consumer: null }, question)
+  expect(answer).toMatchObject({ verdict: 'running', records: [{ record: { class: 'newcomer' } }] })
+  expect(looks).toBe(2)
 })

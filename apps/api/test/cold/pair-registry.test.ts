@@ -42,6 +42,15 @@ test('pairs added side by side, in any order and by any process, stand once and 
   expect(await sql`SELECT * FROM class_seen ORDER BY class, consumer`).toEqual(before)
 })
 
+test('many pairs added at once in opposite orders do not lock each other out', async () => {
+  const stores = [createClassStore(sql), createClassStore(connect())]
+  for (let round = 0; round < 8; round++) {
+    const pairs = Array.from({ length: 400 }, (_, at) => ({ consumer: `round ${round}`, class: `k${at}` }))
+    await Promise.all(stores.map((store, at) => store.addPairs(at === 0 ? pairs : pairs.toReversed())))
+  }
+  expect(await sql`SELECT count(*)::int AS pairs FROM class_seen`).toEqual([{ pairs: 3200 }])
+})
+
 test('one pair asked for many times at once is stored with one statement', async () => {
   const store = createClassStore(sql)
   let statements = 0

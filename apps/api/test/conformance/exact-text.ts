@@ -108,10 +108,11 @@ export function exactText(opened: StoreUnderTest): void {
       expect(new Set(records.map(({ record }) => record.digest)).size).toBe(keys.length)
     })
 
-    test('a computed fingerprint and a given one come back with their kind', async () => {
+    test('fingerprints come back with their kind and the rule they were computed by', async () => {
       const { store } = opened()
       const fingerprints = [
         { kind: 'computed', value: `sha256:${'09af'.repeat(16)}` },
+        { kind: 'computed', value: `sha256:${'09af'.repeat(16)}`, rule: '0a1b2c3d' },
         { kind: 'given', value: `sha256:${'09af'.repeat(16)}` },
         { kind: 'given', value: 'é'.repeat(100) },
         null,

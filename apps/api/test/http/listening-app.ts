@@ -1,22 +1,39 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { onTestFinished } from 'vitest'
 import type { createApp } from '../../src/app.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
+import { startHttpServer } from '../../src/process/http-server.ts'
 
-export type ListeningApp = { url: string; port: number; close(): Promise<void> }
+export type ListeningApp = {
+  url: string
+  port: number
+  /** Writes text as it is on a new connection, and reads what is answered until the server closes or says no more. */
+  exchange(...parts: (string | Uint8Array)[]): Promise<string>
+}
 
-/** The app behind a real socket, on a free port of this machine. */
+/** The app behind the server's own socket, on a free port of this machine, until the test is over. */
 export async function listeningApp(app: ReturnType<typeof createApp>): Promise<ListeningApp> {
-  const server = createServer(requestListener(app, { newRequestId: () => 'before-the-app' }))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+  const newRequestId = (): string => 'made-before-the-app'
+  const handle = requestListener(app, { newRequestId })
+  const server = await startHttpServer({ host: '127.0.0.1', port: 0, handle, newRequestId })
+  onTestFinished(async () => {
+    server.stopAccepting()
+    await server.finish(0)
+  })
+  const exchange = async (...parts: (string | Uint8Array)[]): Promise<string> => {
+    const socket = connect(server.port, '127.0.0.1').setEncoding('utf8').setNoDelay(true)
+    let received = ''
+    socket.on('data', (part: string) => {
+      received += part
+    })
+    for (const part of parts) {
+      socket.write(part)
+      // Each part shall arrive by itself.
+      await new Promise(setImmediate)
+    }
+    await once(socket, 'close')
+    return received
   }
+  return { url: `http://127.0.0.1:${server.port}`, port: server.port, exchange }
 }

@@ -1,10 +1,11 @@
 import { connect } from 'node:net'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { call } from './call.ts'
 import { claimBody, tokenOf } from './claim-body.ts'
 import { expectProblem } from './expect-problem.ts'
 import { listeningApp } from './listening-app.ts'
 import { type MemoryApp, memoryApp } from './memory-app.ts'
+import { until } from './until.ts'
 
 /** Holds every insert and complete until `release`. */
 function holdStore({ deps }: MemoryApp): { held: () => number; release: () => void } {
@@ -38,13 +39,13 @@ test('too many requests in flight are refused at once: pages first, then claims,
   const claim = (at: number) => call(it.app, 'POST', '/v1/claims', { body: claimBody(`k${at}`) })
 
   const claims = Array.from({ length: 2000 }, (_, at) => claim(at))
-  await vi.waitUntil(() => store.held() === 2000)
+  await until(() => store.held() === 2000)
   expectProblem(await call(it.app, 'GET', '/metrics'), 'overloaded')
   claims.push(...Array.from({ length: 1000 }, (_, at) => claim(2000 + at)))
-  await vi.waitUntil(() => store.held() === 3000)
+  await until(() => store.held() === 3000)
   expectProblem(await claim(3000), 'overloaded')
   const settles = Array.from({ length: 1000 }, complete)
-  await vi.waitUntil(() => store.held() === 4000)
+  await until(() => store.held() === 4000)
   expectProblem(await complete(), 'overloaded')
   expect((await call(it.app, 'GET', '/healthz', { key: null })).status).toBe(200)
 
@@ -63,7 +64,7 @@ test('bodies held by requests in flight are bounded; the room comes back with th
       body: { claims: Array.from({ length: 32 }, (_, item) => claimBody(`k${at}-${item}`, { payload })) },
     })
   const fitting = Array.from({ length: 8 }, (_, at) => batch(at))
-  await vi.waitUntil(() => store.held() === 8)
+  await until(() => store.held() === 8)
   expectProblem(await batch(8), 'overloaded')
   expect((await call(it.app, 'GET', '/metrics')).status).toBe(200)
   store.release()
@@ -87,7 +88,6 @@ test('while it drains, claims and pages are refused, and whoever settles is hear
 test('over a socket a body is refused as soon as it is too large, however it is sent', async () => {
   const it = memoryApp()
   const server = await listeningApp(it.app)
-  onTestFinished(() => server.close())
   const announced = await call(server.url, 'POST', '/v1/claims', { body: 'x'.repeat(2 * 1024 * 1024) })
   expectProblem(announced, 'payload_too_large')
 
@@ -102,6 +102,6 @@ test('over a socket a body is refused as soon as it is too large, however it is 
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
   // One chunk above the limit, and the last one is never sent.
   for (let at = 0; at < 17; at++) socket.write(chunk)
-  await vi.waitUntil(() => received.includes('payload_too_large'))
+  await until(() => received.includes('payload_too_large'))
   expect(received).toMatch(/^HTTP\/1\.1 413 /)
 })

@@ -62,7 +62,6 @@ test('no path leads out of the web app’s folder', async () => {
   symlinkSync(join(folder, '../secret.txt'), join(folder, 'linked.txt'))
   const { app } = memoryApp({ webRoot: folder })
   const server = await listeningApp(app)
-  onTestFinished(() => server.close())
   for (const path of [
     '/../secret.txt',
     '/..%2fsecret.txt',
@@ -125,9 +124,13 @@ test('the OpenAPI document has every route with its parameters, bodies, answers 
     expect(operation.requestBody !== undefined).toBe(route.body !== undefined)
   }
   const claim = document.paths['/v1/claims'].post
-  expect(claim.requestBody.content['application/json'].schema.required).toEqual(['class', 'key'])
+  expect(claim.requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/ClaimRequest' })
+  expect(document.components.schemas.ClaimRequest.required).toEqual(['class', 'key'])
   expect(claim.responses['201'].description).toBe('claimed')
   expect(claim.responses['201'].content['application/json'].schema).toEqual({ $ref: '#/components/schemas/Decision' })
+  const refs = [...answer.text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, ref]) => ref)
+  expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(refs))
+  expect(answer.text).not.toMatch(/\$id|\$schema/)
   expect(document.components.schemas.Problem.properties.code.enum).toEqual(Object.keys(errorCodes))
 })
 

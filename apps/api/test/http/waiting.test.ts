@@ -1,10 +1,11 @@
 import { StoreError } from '@ranbook/rules'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Answered, call } from './call.ts'
 import { claimBody, tokenOf } from './claim-body.ts'
 import { expectProblem } from './expect-problem.ts'
 import { listeningApp } from './listening-app.ts'
 import { type MemoryApp, memoryApp } from './memory-app.ts'
+import { until } from './until.ts'
 
 const longMs = 30_000
 
@@ -19,7 +20,7 @@ async function waitersOf(it: MemoryApp, count: number, more: Record<string, unkn
   const waiting = Array.from({ length: count }, (_, at) =>
     claim(it, { claim_token: tokenOf(at + 1), wait_ms: longMs, ...more }),
   )
-  await vi.waitUntil(() => it.deps.waitRoom.waiting() === count)
+  await until(() => it.deps.waitRoom.waiting() === count)
   return { id: owner.json.id, waiting }
 }
 
@@ -43,7 +44,7 @@ test('a release grants one of the waiters, the others wait on', async () => {
   await settle(it, id, 'release', {})
   const granted = await Promise.race(waiting)
   expect([granted.status, granted.json.attempt]).toEqual([201, 1])
-  await vi.waitUntil(() => it.deps.waitRoom.waiting() === 4)
+  await until(() => it.deps.waitRoom.waiting() === 4)
   await settle(it, id, 'complete', { claim_token: granted.json.claim_token })
   expect(outcomesOf(await Promise.all(waiting))).toEqual([
     'claimed',
@@ -78,7 +79,7 @@ test('a change made in another process is found by reading all records that are 
   const keys = ['a', 'b', 'c']
   const owners = await Promise.all(keys.map((key) => claim(it, { key, claim_token: tokenOf(0) })))
   const waiting = keys.flatMap((key) => [1, 2].map(() => claim(it, { key, wait_ms: longMs })))
-  await vi.waitUntil(() => it.deps.waitRoom.waiting() === 6)
+  await until(() => it.deps.waitRoom.waiting() === 6)
   const digests = owners.map(({ json }) => json.id.slice(4))
   await it.store.completeClaimed(
     digests.map((digest) => ({ digest, claimToken: tokenOf(0), consumer: null, result: null })),
@@ -116,16 +117,15 @@ test('only the final answer of a wait is counted', async () => {
 test('a client that hung up is never granted', async () => {
   const it = memoryApp()
   const server = await listeningApp(it.app)
-  onTestFinished(() => server.close())
   const { json } = await claim(it, { claim_token: tokenOf(0) })
   const hangUp = new AbortController()
   const body = claimBody('k', { claim_token: tokenOf(1), wait_ms: longMs })
   const lost = call(server.url, 'POST', '/v1/claims', { body, signal: hangUp.signal })
   const gone = expect(lost).rejects.toThrow()
-  await vi.waitUntil(() => it.deps.waitRoom.waiting() === 1)
+  await until(() => it.deps.waitRoom.waiting() === 1)
   hangUp.abort()
   await gone
-  await vi.waitUntil(() => it.deps.waitRoom.waiting() === 0)
+  await until(() => it.deps.waitRoom.waiting() === 0)
   await settle(it, json.id, 'release', {})
   const [standing] = await it.store.read([{ digest: json.id.slice(4), claimToken: tokenOf(1) }])
   expect(standing?.record).toMatchObject({ state: 'ready', claimToken: tokenOf(0) })
@@ -137,7 +137,7 @@ test('a client that hung up is not granted either when the record changes before
   const hangUp = new AbortController()
   const body = claimBody('k', { claim_token: tokenOf(1), wait_ms: longMs })
   const waiting = call(it.app, 'POST', '/v1/claims', { body, signal: hangUp.signal })
-  await vi.waitUntil(() => it.deps.waitRoom.waiting() === 1)
+  await until(() => it.deps.waitRoom.waiting() === 1)
   hangUp.abort()
   await settle(it, json.id, 'release', {})
   expect((await waiting).json.outcome).toBe('in_progress')

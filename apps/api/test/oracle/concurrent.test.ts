@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPostgresStore } from '../conformance/open-postgres-store.ts'
 import type { OpenedStore } from '../conformance/store-under-test.ts'
+import { openStore } from '../postgres/open-store.ts'
 import { concurrentHistory } from './concurrent-history.ts'
 import { brokenPromises } from './history-invariants.ts'
 import { historySeed, rerunLine } from './seeded-random.ts'
 
 // Some ten seconds on two busy cores.
-const operations = 5000
+const operations = 6000
 
 let opened: OpenedStore
 beforeAll(async () => {
-  opened = await openPostgresStore()
+  opened = await openStore(({ postgres }) => postgres.records)
 })
 afterAll(() => opened.close())
 

@@ -26,7 +26,7 @@ export type PairedStores = {
  * judge every lease at the same moment, and their answers must be equal.
  */
 export function pairStores(store: RecordStore): PairedStores {
-  const calls: { method: Asked; now: number | null }[] = []
+  const calls: { method: Asked; answer: unknown }[] = []
   let now = 0
   const memory = createMemoryStore({ now: () => now })
 
@@ -34,19 +34,32 @@ export function pairStores(store: RecordStore): PairedStores {
     <Arguments extends unknown[], Answer>(method: Asked, call: (...asked: Arguments) => Promise<Answer>) =>
     async (...asked: Arguments): Promise<Answer> => {
       const answer = await call(...asked)
-      calls.push({ method, now: timeIn(answer) })
+      calls.push({ method, answer })
       return answer
     }
+  /** The store's answer to the call that the oracle is to be asked now; its clock is then the oracle's. */
+  function take(method: Asked): unknown {
+    const made = calls.shift()
+    if (made?.method !== method) {
+      throw new Error(`the oracle's ledger calls ${method} where the store's called ${made?.method ?? 'nothing'}`)
+    }
+    now = itemsOf(made.answer)[0]?.now ?? now
+    return made.answer
+  }
   const replay =
     <Arguments extends unknown[], Answer>(method: Asked, call: (...asked: Arguments) => Promise<Answer>) =>
     (...asked: Arguments): Promise<Answer> => {
-      const made = calls.shift()
-      if (made?.method !== method) {
-        throw new Error(`the oracle's ledger calls ${method} where the store's called ${made?.method ?? 'nothing'}`)
-      }
-      now = made.now ?? now
+      take(method)
       return call(...asked)
     }
+
+  /** A store may look first and read afterwards: what expired in between it need not have found. */
+  async function findExpired(limit: number) {
+    const before = now
+    const known = new Set(itemsOf(take('findExpired')).map((item) => item.record?.digest))
+    const found = await memory.findExpired(limit)
+    return found.filter(({ record }) => (record.sweepAt ?? 0) <= before || known.has(record.digest))
+  }
 
   return {
     asked: {
@@ -65,7 +78,7 @@ export function pairStores(store: RecordStore): PairedStores {
       read: replay('read', memory.read),
       compareAndSet: replay('compareAndSet', memory.compareAndSet),
       completeClaimed: replay('completeClaimed', memory.completeClaimed),
-      findExpired: replay('findExpired', memory.findExpired),
+      findExpired,
       addDuplicates: replay('addDuplicates', memory.addDuplicates),
       keepLateCompletion: replay('keepLateCompletion', memory.keepLateCompletion),
     },
@@ -79,8 +92,7 @@ export function pairStores(store: RecordStore): PairedStores {
   }
 }
 
-/** The store's clock in the answer to a call of single items; null where the answer tells no time. */
-function timeIn(answer: unknown): number | null {
-  const [first] = Array.isArray(answer) ? answer : []
-  return typeof first === 'object' && first !== null && typeof first.now === 'number' ? first.now : null
+/** The items of an answer to an array call, as far as they tell a time and a record. */
+function itemsOf(answer: unknown): { now?: number; record?: { digest: string } }[] {
+  return Array.isArray(answer) ? answer.filter((item) => item !== null) : []
 }

@@ -16,22 +16,32 @@ async function timeToGo(server: Ranbook, dataDir: string, signal: NodeJS.Signals
   return performance.now() - from
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('an idle server and its database are gone soon after %s, idle connections or not', async (signal) => {
-  const dataDir = await temporaryDataDir()
-  const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
-  expect((await server.call('POST', '/v1/claims', claim)).status).toBe(201)
-  // The promise is a second; a busy machine gets five here.
-  expect(await timeToGo(server, dataDir, signal)).toBeLessThan(5000)
-  expect(server.stderr()).toBe('')
-})
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  'an idle server and its database are gone soon after %s, idle connections or not',
+  async (signal) => {
+    const dataDir = await temporaryDataDir()
+    const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
+    expect((await server.call('POST', '/v1/claims', claim)).status).toBe(201)
+    // The promise is a second; a busy machine gets five here.
+    expect(await timeToGo(server, dataDir, signal)).toBeLessThan(5000)
+    expect(server.stderr()).toBe('')
+  },
+)
 
-test.each(['1', '2'])('a server of %s workers whose standard input ends drains when it was told to watch it', async (workers) => {
-  const dataDir = await temporaryDataDir()
-  const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir, RANBOOK_EXIT_WITH_STDIN: '1', RANBOOK_WORKERS: workers })
-  server.process.stdin?.end()
-  expect(await server.ended).toEqual({ code: 0, signal: null })
-  expect(processesIn(dataDir)).toEqual([])
-})
+test.each(['1', '2'])(
+  'a server of %s workers whose standard input ends drains when it was told to watch it',
+  async (workers) => {
+    const dataDir = await temporaryDataDir()
+    const server = await startRanbook({
+      RANBOOK_DATA_DIR: dataDir,
+      RANBOOK_EXIT_WITH_STDIN: '1',
+      RANBOOK_WORKERS: workers,
+    })
+    server.process.stdin?.end()
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    expect(processesIn(dataDir)).toEqual([])
+  },
+)
 
 test('a server that was not told to watch its standard input goes on without it', async () => {
   const dataDir = await temporaryDataDir()

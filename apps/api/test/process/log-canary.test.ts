@@ -7,7 +7,12 @@ const canary = 'canary-7b1e'
 test('a secret in any header, path, query, body, token or key shows in no line that the server writes', async () => {
   const server = await startRanbook({ RANBOOK_DATA_DIR: await temporaryDataDir(), LOG_LEVEL: 'trace' })
   const statuses = new Set<number>()
-  const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<unknown> => {
+  const send = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<unknown> => {
     const response = await fetch(`${server.url}${path}`, {
       method,
       headers: {
@@ -34,7 +39,10 @@ test('a secret in any header, path, query, body, token or key shows in no line t
   }
   const granted = (await send('POST', '/v1/claims', claim)) as { id: string; claim_token: string }
   const token = granted.claim_token
-  await send('POST', `/v1/claims/${granted.id}/fail`, { claim_token: token, error: { message: canary, code: canary, detail: canary } })
+  await send('POST', `/v1/claims/${granted.id}/fail`, {
+    claim_token: token,
+    error: { message: canary, code: canary, detail: canary },
+  })
   await send('POST', '/v1/claims', { ...claim, key: `${canary}-2`, [canary]: canary })
   await send('POST', '/v1/claims', `{"key": "${canary}", ${canary}`)
   await send('POST', '/v1/claims', claim, { 'content-type': `text/${canary}` })

@@ -9,7 +9,10 @@ import { temporaryDataDir } from '../embedded/temporary-data-dir.ts'
 import { type Ranbook, spawnRanbook, startRanbook } from './start-ranbook.ts'
 
 /** Pastes the banner's curl into a real shell. */
-async function pasteCurl({ stdout }: Ranbook, environment: Record<string, string> = {}): Promise<Record<string, unknown>> {
+async function pasteCurl(
+  { stdout }: Ranbook,
+  environment: Record<string, string> = {},
+): Promise<Record<string, unknown>> {
   const command = stdout().slice(stdout().indexOf('curl '))
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', ...environment }
   const { stdout: answer } = await promisify(execFile)('/bin/sh', ['-c', command], { env })
@@ -65,28 +68,35 @@ test('a wrong variable ends the start with exit code 1 and a sentence, and touch
 
 test('a variable that nothing reads is told and does not stop the start', async () => {
   const server = await startRanbook({ RANBOOK_DATA_DIR: await temporaryDataDir(), RANBOOK_WORKER: '2' })
-  expect(server.stderr()).toBe('RANBOOK_WORKER is not a variable of Ranbook and is ignored; did you mean RANBOOK_WORKERS?\n')
+  expect(server.stderr()).toBe(
+    'RANBOOK_WORKER is not a variable of Ranbook and is ignored; did you mean RANBOOK_WORKERS?\n',
+  )
   await stopped(server)
 })
 
-test.each(['1', '2'])('a port in use ends the start of %s workers with a sentence and leaves no process', async (workers) => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  onTestFinished(() => void taken.close())
-  await new Promise((resolve) => taken.once('listening', resolve))
-  const address = taken.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const dataDir = await temporaryDataDir()
-  const environment = { RANBOOK_DATA_DIR: dataDir, PORT: String(port), RANBOOK_WORKERS: workers }
-  const { ended, stderr, stdout } = spawnRanbook(environment)
-  expect(await ended).toEqual({ code: 1, signal: null })
-  expect(stdout()).toBe('')
-  expect(stderr()).toBe(`Port ${port} on 127.0.0.1 is in use by another program. Stop it, or set PORT to a free one.\n`)
-  expect(processesIn(dataDir)).toEqual([])
-})
+test.each(['1', '2'])(
+  'a port in use ends the start of %s workers with a sentence and leaves no process',
+  async (workers) => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void taken.close())
+    await new Promise((resolve) => taken.once('listening', resolve))
+    const address = taken.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const dataDir = await temporaryDataDir()
+    const environment = { RANBOOK_DATA_DIR: dataDir, PORT: String(port), RANBOOK_WORKERS: workers }
+    const { ended, stderr, stdout } = spawnRanbook(environment)
+    expect(await ended).toEqual({ code: 1, signal: null })
+    expect(stdout()).toBe('')
+    expect(stderr()).toBe(
+      `Port ${port} on 127.0.0.1 is in use by another program. Stop it, or set PORT to a free one.\n`,
+    )
+    expect(processesIn(dataDir)).toEqual([])
+  },
+)
 
 test.each([
-  ['that nobody listens on', 'postgres://someone:canary-pass@127.0.0.1:1/ranbook', 'can\'t be reached (ECONNREFUSED)'],
-  ['whose host does not exist', 'postgres://someone:canary-pass@no-such-host.invalid/ranbook', 'can\'t be reached (E'],
+  ['that nobody listens on', 'postgres://someone:canary-pass@127.0.0.1:1/ranbook', "can't be reached (ECONNREFUSED)"],
+  ['whose host does not exist', 'postgres://someone:canary-pass@no-such-host.invalid/ranbook', "can't be reached (E"],
 ])('a DATABASE_URL %s ends the start with a sentence that holds no password', async (_, url, reason) => {
   const { ended, stderr } = spawnRanbook({ DATABASE_URL: url, LOG_LEVEL: 'error' })
   expect(await ended).toEqual({ code: 1, signal: null })

@@ -1,6 +1,6 @@
 import { actions, type Me, routes } from '@ranbook/contract'
 import { jsonAnswer } from '../answer.ts'
-import type { Serve } from '../serve-route.ts'
+import type { Serve } from '../call.ts'
 
 /** `GET /v1/me`: who is calling. */
 export function registerMe(serve: Serve): void {

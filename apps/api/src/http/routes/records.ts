@@ -3,12 +3,12 @@ import { parseRecordId } from '@ranbook/rules'
 import { getRecord } from '../../ledger/get-record.ts'
 import { type RecordQuery, searchRecords } from '../../ledger/search-records.ts'
 import { jsonAnswer } from '../answer.ts'
+import type { Serve } from '../call.ts'
 import { decodeCursor, encodeCursor } from '../cursor.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { parseQuery } from '../parse-query.ts'
 import { notFound } from '../parse-settlement.ts'
 import { pathParam } from '../path-param.ts'
-import type { Serve } from '../serve-route.ts'
 import { recordFileJson, recordRowJson } from '../write-record-file.ts'
 
 /** `GET /v1/records` and `GET /v1/records/{id}`. */

@@ -1,9 +1,9 @@
 import { routes } from '@ranbook/contract'
 import { jsonAnswer } from '../answer.ts'
 import { keep } from '../assets.ts'
+import type { Serve } from '../call.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { openapiDocument } from '../openapi-document.ts'
-import type { Serve } from '../serve-route.ts'
 
 /** What tells about the service itself: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`. */
 export function registerService(serve: Serve, deps: HttpDeps): void {

@@ -13,12 +13,14 @@ import type { Sql } from 'postgres'
 import { writeAudit } from './audit-store.ts'
 import * as statement from './class-statements.ts'
 import { type ColdSql, coldly } from './coldly.ts'
+import { createTurns } from './in-turn.ts'
 import { likePatterns } from './like-patterns.ts'
 
 type PolicyRow = { name: string; version: number; policy: string; updated_at: number; updated_by: string }
 
 /** Policies and seen classes in Postgres, on the cold connections given. */
 export function createClassStore(sql: Sql): ClassStore {
+  const inTurn = createTurns()
   return {
     async revision() {
       const [row] = await coldly(sql, (cold) => cold.unsafe<{ revision: number }[]>(statement.POLICY_REVISION))
@@ -34,7 +36,7 @@ export function createClassStore(sql: Sql): ClassStore {
     },
 
     changePolicy: (name, decide) =>
-      coldly(sql, (cold) => cold.begin((transaction) => changePolicy(transaction, name, decide))),
+      inTurn(() => coldly(sql, (cold) => cold.begin((transaction) => changePolicy(transaction, name, decide)))),
 
     async readHistory(name, before, limit) {
       // Versions are 32-bit integers, so this is above every one.

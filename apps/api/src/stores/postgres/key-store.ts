@@ -1,7 +1,8 @@
 import type { KeyScopes, KeyStore, StoredKey } from '@ranbook/rules'
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import { writeAudit } from './audit-store.ts'
 import { coldly } from './coldly.ts'
+import { createTurns } from './in-turn.ts'
 import * as statement from './key-statements.ts'
 
 type KeyRow = {
@@ -18,6 +19,9 @@ type KeyRow = {
 
 /** API keys in Postgres, on the cold connections given. */
 export function createKeyStore(sql: Sql): KeyStore {
+  const inTurn = createTurns()
+  const change = <T>(work: (transaction: TransactionSql) => Promise<T>): Promise<T> =>
+    inTurn(() => coldly(sql, async (cold) => (await cold.begin(work)) as T))
   return {
     async revision() {
       const [row] = await coldly(sql, (cold) => cold.unsafe<{ revision: number }[]>(statement.KEY_REVISION))
@@ -43,34 +47,30 @@ export function createKeyStore(sql: Sql): KeyStore {
     },
 
     insert: (key, audit) =>
-      coldly(sql, (cold) =>
-        cold.begin(async (transaction) => {
-          await transaction.unsafe(statement.BUMP_KEY_REVISION)
-          const { id, name, secretSha256, scopes, createdBy, expiresAt } = key
-          await transaction.unsafe(statement.INSERT_KEY, [
-            id,
-            name,
-            secretSha256,
-            JSON.stringify(scopes),
-            createdBy,
-            expiresAt,
-          ])
-          await writeAudit(transaction, audit)
-          const [row] = await transaction.unsafe<KeyRow[]>(statement.READ_KEY, [id])
-          return storedKey(row as KeyRow)
-        }),
-      ),
+      change(async (transaction) => {
+        await transaction.unsafe(statement.BUMP_KEY_REVISION)
+        const { id, name, secretSha256, scopes, createdBy, expiresAt } = key
+        await transaction.unsafe(statement.INSERT_KEY, [
+          id,
+          name,
+          secretSha256,
+          JSON.stringify(scopes),
+          createdBy,
+          expiresAt,
+        ])
+        await writeAudit(transaction, audit)
+        const [row] = await transaction.unsafe<KeyRow[]>(statement.READ_KEY, [id])
+        return storedKey(row as KeyRow)
+      }),
 
     revoke: (id, audit) =>
-      coldly(sql, (cold) =>
-        cold.begin(async (transaction) => {
-          await transaction.unsafe(statement.BUMP_KEY_REVISION)
-          const revoked = await transaction.unsafe(statement.REVOKE_KEY, [id])
-          if (revoked.length === 0) return false
-          await writeAudit(transaction, audit)
-          return true
-        }),
-      ),
+      change(async (transaction) => {
+        await transaction.unsafe(statement.BUMP_KEY_REVISION)
+        const revoked = await transaction.unsafe(statement.REVOKE_KEY, [id])
+        if (revoked.length === 0) return false
+        await writeAudit(transaction, audit)
+        return true
+      }),
 
     async noteUse(uses) {
       await coldly(sql, (cold) => cold.unsafe(statement.NOTE_KEY_USE, [JSON.stringify(uses)]))

@@ -8,11 +8,13 @@ import { storedTime } from './stored-fields.ts'
  * Whole records by id, with the store's clock, and whether a token had an earlier attempt of its record.
  *
  * $1 id, $2 claim_token or NULL: arrays of one length. Answers the place in them first; the columns of `RecordRow` last.
+ *
+ * A scalar subquery, because EXISTS may be planned as a hash of all attempts there are.
  */
 export const READ_RECORDS = `
 SELECT
   t.place::int,
-  EXISTS (SELECT 1 FROM attempt AS a WHERE a.record_id = t.id AND a.claim_token = t.claim_token),
+  COALESCE((SELECT true FROM attempt AS a WHERE a.record_id = t.id AND a.claim_token = t.claim_token LIMIT 1), false),
   date_part('epoch', date_trunc('milliseconds', now())),
   r.version, r.class, r.consumer, r.key, r.state, r.cause, r.generation, r.attempt, r.claim_token, r.fencing_token,
   r.owner, r.lease_ms, r.on_lease_expiry, date_part('epoch', r.lease_expires_at), date_part('epoch', r.sweep_at),

@@ -4,17 +4,20 @@ import { fingerprintKindCodes, wordsOf } from './record-codes.ts'
 const computedForm = /^sha256:[0-9a-f]{64}$/
 const kindOf = wordsOf(fingerprintKindCodes)
 
+const digestHexChars = 64
+
 /**
- * A fingerprint as hex digits of what is stored: the digest itself where it was computed, else the text in UTF-8.
- * Throws where a computed one is not `sha256:` and 64 lower-case hex digits, as `computeFingerprint` makes it.
+ * A fingerprint as hex digits of what is stored: the digest itself where it was computed, followed by the tag of its
+ * rule where that is not the whole payload; else the text in UTF-8. Throws where a computed one is not `sha256:` and 64
+ * lower-case hex digits, as `computeFingerprint` makes it.
  */
-export function fingerprintHex({ kind, value }: Fingerprint): string {
+export function fingerprintHex({ kind, value, rule }: Fingerprint): string {
   switch (kind) {
     case 'given':
       return Buffer.from(value).toString('hex')
     case 'computed':
       if (!computedForm.test(value)) throw new TypeError('a computed fingerprint is sha256: and 64 hex digits')
-      return value.slice('sha256:'.length)
+      return value.slice('sha256:'.length) + (rule ?? '')
   }
 }
 
@@ -23,7 +26,10 @@ export function storedFingerprint(kindCode: number | null, text: string | null):
   if (kindCode === null || text === null) return null
   const kind = kindOf(kindCode)
   const hex = text.slice(2)
-  return { kind, value: kind === 'computed' ? `sha256:${hex}` : Buffer.from(hex, 'hex').toString() }
+  if (kind === 'given') return { kind, value: Buffer.from(hex, 'hex').toString() }
+  const value = `sha256:${hex.slice(0, digestHexChars)}`
+  const rule = hex.slice(digestHexChars)
+  return rule === '' ? { kind, value } : { kind, value, rule }
 }
 
 // References have no control characters, so one can stand between them: an array of arrays can't be unnested.

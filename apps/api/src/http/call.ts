@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Route } from '@ranbook/contract'
+import type { Context } from 'hono'
+import type { Caller } from '../access/caller.ts'
+import type { Answer } from './answer.ts'
+import type { Load } from './load.ts'
+
+/** What node-server puts beside a request; `env` itself is undefined under `app.request()`. */
+export type HttpEnv = { Bindings: { incoming?: IncomingMessage; outgoing?: ServerResponse } }
+
+/** One request on its way. */
+export type Call = {
+  readonly context: Context<HttpEnv>
+  /** Checked against the route's `access`; `nobody`, who may do nothing, where that is open. */
+  readonly caller: Caller
+  readonly requestId: string
+  readonly load: Load
+  /** Of its body, held until the answer; counted in `load` too. */
+  bodyBytes: number
+}
+
+export type Handler = (call: Call) => Answer | Promise<Answer>
+
+/** Puts a handler behind a route of the contract. */
+export type Serve = (route: Route, handler: Handler) => void
+
+/** A header of the request, read where it costs least. Names in lower case. */
+export function requestHeader(context: Context<HttpEnv>, name: string): string | undefined {
+  const incoming = context.env?.incoming
+  if (incoming === undefined) return context.req.raw.headers.get(name) ?? undefined
+  const value = incoming.headers[name]
+  return typeof value === 'string' ? value : undefined
+}
