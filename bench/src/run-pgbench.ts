@@ -13,7 +13,7 @@ INSERT INTO bare (key, received_at) VALUES ('order:' || :k, now()) ON CONFLICT (
 `,
   insertAndUpdate: `\\set k random(1, 9000000000000000000)
 INSERT INTO bare (key, received_at) VALUES ('order:' || :k, now()) ON CONFLICT (key) DO NOTHING;
-UPDATE bare SET processed_at = now(), result = '{"ok":true}' WHERE key = 'order:' || :k;
+UPDATE bare SET processed_at = now(), result = '{"ok": true}' WHERE key = 'order:' || :k;
 `,
 } as const
 

@@ -35,13 +35,13 @@ export async function startService(): Promise<Service> {
   const url = `http://127.0.0.1:${port}`
   await untilReady(url, child)
   if (child.pid === undefined) throw new Error('the service has no process id')
-  const pidFile = readFileSync(join(data, 'pg', 'postmaster.pid'), 'utf8').split('\n')
+  const pidFile = readFileSync(join(data, 'postgres', 'postmaster.pid'), 'utf8').split('\n')
   return {
     url,
     key,
     apiPid: child.pid,
     postmasterPid: Number(pidFile[0]),
-    postgres: { socketFolder: pidFile[4] ?? '', port: Number(pidFile[3]), user: 'ranbook', database: 'ranbook' },
+    postgres: { socketFolder: pidFile[4] ?? '', port: Number(pidFile[3]), user: 'ranbook', database: 'postgres' },
     folder,
     stop: async () => {
       const ended = new Promise((resolve) => child.once('exit', resolve))

@@ -17,7 +17,7 @@ import uuid
 
 URL = os.environ.get("RANBOOK_URL", "http://127.0.0.1:8080")
 KEY = os.environ["RANBOOK_KEY"]
-TRIES = 5
+TRIES = 8
 # Answers that say "not now": the same request, with the same claim token, may be sent again.
 PASSING = {429, 502, 503, 504}
 

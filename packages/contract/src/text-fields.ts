@@ -32,14 +32,11 @@ export const timeField: z.ZodISODateTime = z.iso
   .datetime({ error: 'must be an RFC 3339 time in UTC, such as 2026-11-30T10:00:00.000Z' })
   .meta({ pattern: undefined, format: 'date-time' })
 
+const seqFault = 'must be a non-negative integer, as a decimal string or a number up to 2^53 - 1'
+
 /** Sequence number: a decimal string, or a number up to 2^53 - 1; always a string in answers. */
 export const seqField: z.ZodType<string, string | number> = z
-  .union([z.string().regex(/^(0|[1-9]\d{0,18})$/), z.number().int().min(0).refine(Number.isSafeInteger)], {
-    error: (issue) =>
-      typeof issue.input === 'number' && issue.input > Number.MAX_SAFE_INTEGER
-        ? 'is above 2^53 - 1: send it as a string'
-        : 'must be a non-negative integer, as a decimal string or a number up to 2^53 - 1',
-  })
+  .union([z.string().regex(/^(0|[1-9]\d{0,18})$/, seqFault), z.int(seqFault).min(0, seqFault)], { error: seqFault })
   .transform(String)
   .refine((value) => BigInt(value) <= limits.seqMax, { error: `must be at most ${limits.seqMax}` })
 

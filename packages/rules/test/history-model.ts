@@ -3,15 +3,7 @@ import type { LedgerRecord } from '../src/record.ts'
 import type { SettleCommand } from '../src/settle.ts'
 
 /** What a claim is answered; `granted` is a new attempt, `repeated` the live claim again. */
-type ClaimWord =
-  | 'granted'
-  | 'repeated'
-  | 'in_progress'
-  | 'backoff'
-  | 'duplicate'
-  | 'held'
-  | 'dead'
-  | 'token_spent'
+type ClaimWord = 'granted' | 'repeated' | 'in_progress' | 'backoff' | 'duplicate' | 'held' | 'dead' | 'token_spent'
 
 /** `late`: stale, and the result is kept. */
 export type SettleWord = 'accepted' | 'same' | 'already_settled' | 'result_conflict' | 'stale' | 'late'

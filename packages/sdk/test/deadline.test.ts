@@ -87,13 +87,13 @@ test('a service that never answers is given up at the deadline, each try at its 
 test('pauses grow to 5 s and no further, and any number of retries ends at the deadline', async () => {
   const { ranbook, triedAt } = clientOf(() => Promise.reject(new TypeError('refused')), {
     retries: 1000,
-    deadlineMs: 600_000,
+    deadlineMs: 60_000,
   })
   const { tookMs, error } = await timeOf(ranbook.claim(order))
   expect(error).toMatchObject({ code: 'unreachable' })
-  expect(tookMs).toBeLessThanOrEqual(600_000)
-  // 240 pauses of 2.5 s on average fill the ten minutes.
-  expect(triedAt.length).toBeGreaterThan(120)
+  expect(tookMs).toBeLessThanOrEqual(60_000)
+  // No more than 12 pauses of 5 s fit in.
+  expect(triedAt.length).toBeGreaterThan(12)
   const pauses = triedAt.slice(1).map((at, index) => at - (triedAt[index] ?? 0))
   expect(Math.max(...pauses)).toBeLessThanOrEqual(5001)
 })

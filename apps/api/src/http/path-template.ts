@@ -15,9 +15,12 @@ export function matchTemplate(template: PathTemplate, segments: readonly string[
   const params: Record<string, string> = {}
   for (const [at, part] of template.entries()) {
     const segment = segments[at]
-    if (segment === part) continue
-    if (!part.startsWith('{') || !segment) return null
-    params[part.slice(1, -1)] = segment
+    if (part.startsWith('{')) {
+      if (!segment) return null
+      params[part.slice(1, -1)] = segment
+    } else if (segment !== part) {
+      return null
+    }
   }
   return params
 }

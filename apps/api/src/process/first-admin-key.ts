@@ -16,7 +16,7 @@ export async function firstAdminKey(
   const name = 'first admin key'
   const scopes = { actions: [...actions], classes: ['*'], consumer: null }
   await keys.insert(
-    { id, name, secretSha256: apiKeyDigest(text).toString('hex'), scopes, createdBy: 'system', expiresAt: null },
+    { id, name, secretSha256: apiKeyDigest(text), scopes, createdBy: 'system', expiresAt: null },
     {
       actor: 'system',
       action: 'api_key.create',

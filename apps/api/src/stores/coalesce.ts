@@ -14,6 +14,8 @@ export type CoalesceOptions = {
   settleReserve: number
   /** A call that waited longer is refused when its turn comes. */
   waitMaxMs: number
+  /** A clock that never steps back. */
+  monotonicMs: () => number
 }
 
 export type CoalescedStore = RecordStore & {
@@ -30,8 +32,8 @@ export type CoalescedStore = RecordStore & {
  * done. What a gathered call throws reaches the callers of that call only.
  */
 export function coalesce(store: RecordStore, options: CoalesceOptions): CoalescedStore {
-  const { inFlightMax, batchRowsMax, waitMaxMs, settleReserve } = options
-  const bounds = { batchRowsMax, waitMaxMs }
+  const { inFlightMax, batchRowsMax, waitMaxMs, monotonicMs, settleReserve } = options
+  const bounds = { batchRowsMax, waitMaxMs, monotonicMs }
   const completes = createGatheringQueue({ ...bounds, answer: store.completeClaimed, bytesOf: bytesOfComplete })
   const changes = createGatheringQueue({ ...bounds, answer: store.compareAndSet, bytesOf: bytesOfChange })
   const reads = createGatheringQueue({ ...bounds, answer: store.read, bytesOf: () => rowBytes })
@@ -71,7 +73,11 @@ export function coalesce(store: RecordStore, options: CoalesceOptions): Coalesce
     schedule()
   }
 
-  function add<Item, Answer>(queue: GatheringQueue<Item, Answer>, items: readonly Item[], share: number): Promise<Answer[]> {
+  function add<Item, Answer>(
+    queue: GatheringQueue<Item, Answer>,
+    items: readonly Item[],
+    share: number,
+  ): Promise<Answer[]> {
     const rows = queues.reduce((sum, { rows }) => sum + rows, 0)
     const bytes = queues.reduce((sum, { bytes }) => sum + bytes, 0)
     if (rows >= options.queuedRowsMax * share || bytes >= options.queuedBytesMax * share) {

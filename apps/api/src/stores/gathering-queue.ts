@@ -19,6 +19,8 @@ export type GatheringOptions<Item, Answer> = {
   bytesOf: (item: Item) => number
   batchRowsMax: number
   waitMaxMs: number
+  /** A clock that never steps back. */
+  monotonicMs: () => number
 }
 
 type Waiting<Item, Answer> = {
@@ -29,15 +31,17 @@ type Waiting<Item, Answer> = {
 }
 
 /** See `GatheringQueue`. It bounds nothing: whoever adds looks at `rows` and `bytes` first. */
-export function createGatheringQueue<Item, Answer>(options: GatheringOptions<Item, Answer>): GatheringQueue<Item, Answer> {
-  const { answer, bytesOf, batchRowsMax, waitMaxMs } = options
+export function createGatheringQueue<Item, Answer>(
+  options: GatheringOptions<Item, Answer>,
+): GatheringQueue<Item, Answer> {
+  const { answer, bytesOf, batchRowsMax, waitMaxMs, monotonicMs } = options
   let waiting: Waiting<Item, Answer>[] = []
   let rows = 0
   let bytes = 0
 
   function take(): Waiting<Item, Answer>[] {
     const taken: Waiting<Item, Answer>[] = []
-    const oldestAllowed = performance.now() - waitMaxMs
+    const oldestAllowed = monotonicMs() - waitMaxMs
     let takenRows = 0
     let seen = 0
     for (const call of waiting) {
@@ -68,7 +72,7 @@ export function createGatheringQueue<Item, Answer>(options: GatheringOptions<Ite
       rows += items.length
       for (const item of items) bytes += bytesOf(item)
       return new Promise((resolve, reject) => {
-        waiting.push({ items, since: performance.now(), resolve, reject })
+        waiting.push({ items, since: monotonicMs(), resolve, reject })
       })
     },
 

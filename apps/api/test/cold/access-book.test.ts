@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import { actions } from '@ranbook/contract'
 import { type KeyScopes, StoreError } from '@ranbook/rules'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -63,6 +64,7 @@ describe('a key that was made', () => {
     const { key, secret } = await made(book)
     expect(secret).toMatch(/^rbk_[0-9A-Za-z]{10}_[0-9A-Za-z]{49}$/)
     expect(secret.startsWith(`rbk_${key.id}_`)).toBe(true)
+    expect(valueInBase62(secret.slice(-6))).toBe(crc32(secret.slice(0, -6)))
     expect((await made(book)).secret.slice(15)).not.toBe(secret.slice(15))
   })
 
@@ -140,6 +142,12 @@ describe('a key that was made', () => {
     expect(book.authenticate(`Bearer ${second.secret}`)).not.toBeNull()
   })
 })
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+function valueInBase62(text: string): number {
+  return [...text].reduce((value, digit) => value * 62 + base62.indexOf(digit), 0)
+}
 
 describe('revoking', () => {
   test('is in force at once here, and in another process without anybody telling it', async () => {

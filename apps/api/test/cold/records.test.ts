@@ -192,7 +192,7 @@ describe('one record', () => {
     expect((await request('GET', `/v1/records/${nothing.id}`)).json).toMatchObject({ has_payload: true, payload: null })
   })
 
-  test.each(['rec_0', 'rec_00000000000000000000000000000000', 'REC_1', 'win_1', '%00', 'a%2Fb'])(
+  test.each(['rec_0', 'rec_00000000000000000000000000000000', 'REC_1', 'win_1', 'a%2Fb'])(
     'that no record has, %s, is not found',
     async (id) => {
       expectProblem(await request('GET', `/v1/records/${id}`), 'not_found')

@@ -4,8 +4,11 @@ import type { History, Standing } from './history.ts'
 
 /** Enough to keep both cores busy, few enough that the server and not the clients decides the pace. */
 const clients = 12
-/** Keys that are raced for at one time: each is met by several clients, and most are new to somebody. */
-const windowKeys = 12
+/** A client takes one of the newest keys or one of the next: each is raced for by several, and met again afterwards. */
+const newestKeys = 8
+const nextKeys = 3
+/** Every so manieth claim goes to a key that somebody abandoned. */
+const revisitEvery = 6
 /** The shortest lease there is, so that abandoned claims are taken over within a round. */
 const leaseMs = 1000
 /** Every so manieth grant is abandoned, as by a consumer that dies. */
@@ -31,8 +34,15 @@ export function startLoad(url: string, prefix: string): Load {
   const history: History = { grants: [], completions: [], duplicates: [] }
   const unexpected: string[] = []
   const statuses = new Map<number, number>()
+  const abandoned: string[] = []
+  const granted = new Set<string>()
   let stopped = false
-  let grants = 0
+
+  const chooseKey = (): string => {
+    const revisited = abandoned[Math.floor(Math.random() * revisitEvery * abandoned.length)]
+    const at = granted.size - newestKeys + Math.floor(Math.random() * (newestKeys + nextKeys))
+    return revisited ?? `${prefix}:${Math.max(0, at)}`
+  }
 
   const once = async (path: string, body: object): Promise<{ status: number; text: string }> => {
     try {
@@ -64,8 +74,7 @@ export function startLoad(url: string, prefix: string): Load {
 
   const run = async (): Promise<void> => {
     while (!stopped) {
-      const base = Math.floor(history.completions.length / 2)
-      const key = `${prefix}:${Math.max(0, base + Math.floor((Math.random() - 0.5) * windowKeys))}`
+      const key = chooseKey()
       const token = randomUUID()
       const claim = { class: 'fault.test', consumer: 'observer', key, claim_token: token, lease_ms: leaseMs }
       const { status, body, ...times } = await ask('/v1/claims', claim)
@@ -82,7 +91,9 @@ export function startLoad(url: string, prefix: string): Load {
             leaseMs,
             ...times,
           })
-          if (++grants % abandonEvery !== 0) await complete(key, id, token)
+          granted.add(key)
+          if (history.grants.length % abandonEvery === 0) abandoned.push(key)
+          else await complete(key, id, token)
           break
         }
         case 200:

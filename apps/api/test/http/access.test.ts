@@ -102,6 +102,7 @@ test.each(['complete', 'fail', 'extend', 'release'])(
       `rec_${'0'.repeat(32)}`,
       'win_1',
       'rec_',
+      '{id}',
       'REC_',
       '..',
       '%2e%2e',

@@ -90,7 +90,21 @@ const body = fc
     return text
   })
 const segment = fc.oneof(
-  fc.constantFrom('refund.issued', 'refund.*', '*', `rec_${'0'.repeat(32)}`, 'rec_x', '..', '%00', '%zz', '%2F', '😀'),
+  fc.constantFrom(
+    'refund.issued',
+    'refund.*',
+    '*',
+    `rec_${'0'.repeat(32)}`,
+    'rec_x',
+    '..',
+    '%00',
+    '%zz',
+    '%2F',
+    '😀',
+    '{id}',
+    '{name}',
+    ':id',
+  ),
   fc
     .string({ unit: 'binary', maxLength: 12 })
     .filter((text) => !/\p{Surrogate}/u.test(text))

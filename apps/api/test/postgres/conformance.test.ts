@@ -1,7 +1,7 @@
 import { createPostgresStore } from '../../src/stores/postgres/create-postgres-store.ts'
 import { recordStoreConformance } from '../conformance/record-store-conformance.ts'
-import { openStore } from './open-store.ts'
 import { lanesOf } from './lanes-of.ts'
+import { openStore } from './open-store.ts'
 
 recordStoreConformance('the Postgres store, as the product opens it', () =>
   openStore(async ({ postgres }) => ({ store: postgres.records, close: async () => undefined })),

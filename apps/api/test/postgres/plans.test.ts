@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ADD_DUPLICATES } from '../../src/stores/postgres/add-duplicates.ts'
@@ -42,7 +41,12 @@ async function waysOf({ target }: MigratedDatabase, statement: string): Promise<
     return lines
       .map(([line]) => String(line))
       .filter((line) => /\bScan\b/.test(line) && !/(?:Function|Subquery|CTE) Scan/.test(line))
-      .map((line) => line.replace(/^[ >-]*/, '').replace(/ [a-z]$/, '').trim())
+      .map((line) =>
+        line
+          .replace(/^[ >-]*/, '')
+          .replace(/ [a-z]$/, '')
+          .trim(),
+      )
   } finally {
     await sql.end()
   }

@@ -8,7 +8,7 @@ export function lookup(ranbook: Ranbook, question: string) {
     queryKey: ['lookup', question],
     queryFn: ({ signal }) => ranbook.get<LookupView>(`/v1/lookup?q=${encodeURIComponent(question)}`, signal),
     enabled: question !== '',
-    // Often enough to see a run end; each question costs the service a probe per class.
-    refetchInterval: 10_000,
+    // Often enough to see a run end; each question costs the service a probe per class. Soon again where it failed.
+    refetchInterval: ({ state }) => (state.status === 'error' ? 3000 : 10_000),
   })
 }

@@ -15,7 +15,7 @@ export async function assertDurable(sql: Pick<Sql, 'unsafe'>): Promise<void> {
   if (off.length === 0) return
   const names = off.map(({ name }) => `${name}=off`).join(' and ')
   throw new PostgresRefused(
-    'not_durable',
     `The database runs with ${names}: it can lose claims and settlements that were acknowledged. Turn it on to start.`,
+    { code: 'not_durable' },
   )
 }

@@ -78,7 +78,11 @@ function completeParameters(round: readonly Placed<CompleteRequest>[]): (string 
 }
 
 /** What the statement wrote, `completedFields` of the rules; only what the request does not know travels back. */
-function completedRecord({ digest, claimToken, result }: CompleteRequest, row: CompletedRow, now: number): LedgerRecord {
+function completedRecord(
+  { digest, claimToken, result }: CompleteRequest,
+  row: CompletedRow,
+  now: number,
+): LedgerRecord {
   return {
     digest,
     version: row[1],

@@ -56,7 +56,19 @@ export async function readFullRows(
   return { rows: rows.flatMap(fullRecordOf), now: storedTime(rows[0]?.[0] ?? Number.NaN) }
 }
 
-function fullRecordOf([, id, payload, refs, source, seq, occurredAt, count, first, last, ...row]: FullRow): FullRecord[] {
+function fullRecordOf([
+  ,
+  id,
+  payload,
+  refs,
+  source,
+  seq,
+  occurredAt,
+  count,
+  first,
+  last,
+  ...row
+]: FullRow): FullRecord[] {
   if (id === null) return []
   const details = { payload, refs: splitRefs(refs), source, seq, occurredAt: storedTime(occurredAt) }
   const duplicates =

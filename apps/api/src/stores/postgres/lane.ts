@@ -50,6 +50,10 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
       onSocket: (opened) => {
         socket = opened
       },
+      // postgres.js would connect anew by itself, and nobody would ask whether that server is a standby.
+      onclose: () => {
+        if (client === connection) client = null
+      },
       onnotice: (notice) => {
         if (notice['severity'] === 'WARNING') warning = notice['message'] ?? 'a warning without a text'
       },
@@ -91,7 +95,7 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
         if (warning !== null) throw new StoreError('store_unavailable', `the database warned: ${warning}`)
         return rows as unknown as Row[]
       } catch (error) {
-        if (late) throw new StoreError('store_unavailable', `no answer within ${deadlineMs} ms`, { cause: error })
+        if (late) throw noAnswer(deadlineMs, error)
         if (endsConnection(error)) discard()
         throw storeErrorOf(error) ?? error
       } finally {
@@ -105,6 +109,10 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
       await ending?.end({ timeout: deadlineMs / 1000 })
     },
   }
+}
+
+function noAnswer(deadlineMs: number, cause: unknown): StoreError {
+  return new StoreError('store_unavailable', `no answer within ${deadlineMs} ms`, { cause })
 }
 
 function asIs(text: string): string {

@@ -48,7 +48,13 @@ const NOTE_MIGRATION = 'INSERT INTO drizzle.__drizzle_migrations (hash, created_
  */
 export async function migrate({ target, folder, log, patienceMs = 60_000 }: MigrateOptions): Promise<void> {
   const known = readMigrationFiles({ migrationsFolder: folder ?? ownFolder })
-  const sql = connect(target, { max: 1, prepare: false, connect_timeout: connectTimeoutSeconds, onnotice: () => undefined, onSocket: () => undefined })
+  const sql = connect(target, {
+    max: 1,
+    prepare: false,
+    connect_timeout: connectTimeoutSeconds,
+    onnotice: () => undefined,
+    onSocket: () => undefined,
+  })
   const giveUpAt = performance.now() + patienceMs
   try {
     for (;;) {
@@ -60,9 +66,8 @@ export async function migrate({ target, folder, log, patienceMs = 60_000 }: Migr
         if (!hasCode(error, LOCK_NOT_AVAILABLE)) throw storeErrorOf(error) ?? error
         if (performance.now() > giveUpAt) {
           throw new PostgresRefused(
-            'busy',
             `Other sessions kept the tables locked for ${patienceMs / 1000} s, so the schema could not be brought up to date. End them (see pg_stat_activity), then start again.`,
-            { cause: error },
+            { code: 'busy', cause: error },
           )
         }
         await delay(retryAfterMs)
@@ -92,9 +97,9 @@ async function bringUpToDate(transaction: TransactionSql, known: readonly Migrat
 function refuseUnknown(applied: readonly { hash: string }[], known: readonly MigrationMeta[]): void {
   if (applied.length <= known.length && applied.every(({ hash }, at) => hash === known[at]?.hash)) return
   throw new PostgresRefused(
-    'newer_schema',
     applied.length > known.length
       ? `The database was migrated by a newer Ranbook (${applied.length} migrations; this version knows ${known.length}). Start that version, or restore a backup from before the upgrade.`
       : 'The database was migrated by another Ranbook, whose migrations this version does not know. Start that version, or use a database of its own.',
+    { code: 'newer_schema' },
   )
 }

@@ -56,7 +56,9 @@ export async function openPostgres({ target, processes = 1 }: OpenOptions): Prom
   const server = await probeServer(target)
   if (server.versionNumber < 140_000) {
     const version = Math.floor(server.versionNumber / 10_000)
-    throw new PostgresRefused('too_old', `This is PostgreSQL ${version}. Ranbook needs PostgreSQL 14 or newer.`)
+    throw new PostgresRefused(`This is PostgreSQL ${version}. Ranbook needs PostgreSQL 14 or newer.`, {
+      code: 'too_old',
+    })
   }
   const { pooled } = server
   const lane = (settings: Readonly<Record<string, string | number>>, named: boolean) =>
@@ -75,7 +77,12 @@ export async function openPostgres({ target, processes = 1 }: OpenOptions): Prom
     onnotice: () => undefined,
     onSocket: (socket) => watchSilence(socket, lostAfterMs),
   })
-  const records = coalesce(createPostgresStore({ hot, cold: search }), { inFlightMax, batchRowsMax, ...queueBounds })
+  const records = coalesce(createPostgresStore({ hot, cold: search }), {
+    inFlightMax,
+    batchRowsMax,
+    ...queueBounds,
+    monotonicMs: () => performance.now(),
+  })
 
   return {
     records,

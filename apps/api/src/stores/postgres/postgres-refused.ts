@@ -13,8 +13,8 @@ export class PostgresRefused extends Error {
   override readonly name = 'PostgresRefused'
   readonly code: PostgresRefusedCode
 
-  constructor(code: PostgresRefusedCode, message: string, options?: ErrorOptions) {
-    super(message, options)
+  constructor(message: string, { code, cause }: { code: PostgresRefusedCode; cause?: unknown }) {
+    super(message, { cause })
     this.code = code
   }
 }

@@ -1,5 +1,5 @@
-import postgres from 'postgres'
 import type { Socket } from 'node:net'
+import postgres from 'postgres'
 import { connect, destroySocket } from './connect.ts'
 import type { PostgresTarget } from './postgres-target.ts'
 import { hotSettings, lostAfterMs } from './session-settings.ts'

@@ -4,13 +4,13 @@ import { attemptEndCodes, wordsOf } from './record-codes.ts'
 import { storedTime } from './stored-fields.ts'
 
 /** Displaced attempts of a record, oldest first. $1 record_id. Times in seconds since 1970. */
-export const READ_ATTEMPTS = `
+const READ_ATTEMPTS = `
 SELECT fencing_token, generation, attempt, claim_token, owner, date_part('epoch', claimed_at),
   date_part('epoch', lease_expires_at), date_part('epoch', ended_at), ending, error::text, result::text
 FROM attempt WHERE record_id = $1::uuid ORDER BY fencing_token`
 
 /** Late results of a record, oldest first. $1 record_id. Times in seconds since 1970. */
-export const READ_LATE_COMPLETIONS = `
+const READ_LATE_COMPLETIONS = `
 SELECT claim_token, result::text, date_part('epoch', at)
 FROM late_completion WHERE record_id = $1::uuid ORDER BY at, claim_token`
 

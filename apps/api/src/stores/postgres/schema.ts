@@ -73,7 +73,9 @@ export const record = pgTable(
     // Newest-first pages. Without the id: rows of one statement share their time and are then one entry of the index.
     index('record_page').on(table.firstClaimedAt),
     // Pages of every state but the two that nearly all records are in: completed, and claimed with the lease running.
-    index('record_state_page').on(table.state, table.firstClaimedAt).where(sql`state > 2 OR (state = 1 AND sweep_at IS NULL)`),
+    index('record_state_page')
+      .on(table.state, table.firstClaimedAt)
+      .where(sql`state > 2 OR (state = 1 AND sweep_at IS NULL)`),
     index('record_refs').using('gin', table.refs).where(sql`refs IS NOT NULL`),
     index('record_source').on(table.source, table.seq).where(sql`source IS NOT NULL`),
     // Few and short on purpose: each statement parses them anew, and a dozen cost it 100 µs.
@@ -83,7 +85,10 @@ export const record = pgTable(
     ),
     check('record_swept_while_claimed', sql`sweep_at IS NULL OR state = 1`),
     check('record_available_when_failed', sql`(available_at IS NOT NULL) = (state = 3)`),
-    check('record_cause_of_state', sql`(cause IS NOT NULL) = (state = 4 OR state = 7) OR (cause = 4 AND (state = 2 OR state = 6))`),
+    check(
+      'record_cause_of_state',
+      sql`(cause IS NOT NULL) = (state = 4 OR state = 7) OR (cause = 4 AND (state = 2 OR state = 6))`,
+    ),
     check('record_fingerprint_has_kind', sql`(fingerprint IS NULL) = (fingerprint_kind IS NULL)`),
   ],
 )
@@ -132,10 +137,7 @@ export const duplicateTally = pgTable(
     firstAt: time('first_at').notNull(),
     lastAt: time('last_at').notNull(),
   },
-  () => [
-    check('duplicate_tally_counts', sql`count >= 1`),
-    check('duplicate_tally_in_order', sql`first_at <= last_at`),
-  ],
+  () => [check('duplicate_tally_counts', sql`count >= 1`), check('duplicate_tally_in_order', sql`first_at <= last_at`)],
 )
 
 /** Who did what and why. Append-only: a trigger refuses UPDATE, DELETE and TRUNCATE. */

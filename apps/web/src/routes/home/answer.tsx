@@ -11,7 +11,6 @@ import { RecordFacts } from './record-facts.tsx'
 /** A verdict, the sentence to pass on, then what each record says. */
 export function Answer({ question, answer }: { question: string; answer: LookupView }) {
   const { verdict, sentence, records, more } = answer
-  const [first] = records
   const bare = question.trim()
   return (
     <article className={`card answer edge-${stateMarks[verdict].tone}`} aria-label="Answer">
@@ -21,30 +20,25 @@ export function Answer({ question, answer }: { question: string; answer: LookupV
           <ExactText text={sentence} />
         </p>
       </div>
-      {first === undefined && bare !== question && bare !== '' ? (
+      {records.length === 0 && bare !== question && bare !== '' ? (
         <p>
           It was asked with the spaces around it. <QuestionLink question={bare}>Ask without them</QuestionLink>
         </p>
       ) : null}
-      {first !== undefined && records.length === 1 ? (
-        // Its own sentence is the one above.
-        <div className="finding">
-          <span className="muted">the record</span>
-          <RecordFacts record={first} />
-        </div>
-      ) : (
-        records.map((record) => (
-          <div className="finding" key={record.id}>
-            <StateMark state={record.verdict} />
-            <div>
+      {records.map((record) => (
+        <div className="finding" key={record.id}>
+          {records.length === 1 ? <span className="muted">the record</span> : <StateMark state={record.verdict} />}
+          <div className="found">
+            {/* The record that decides has its sentence above. */}
+            {sentence.includes(record.sentence.slice(0, -1)) ? null : (
               <p>
                 <ExactText text={record.sentence} />
               </p>
-              <RecordFacts record={record} />
-            </div>
+            )}
+            <RecordFacts record={record} />
           </div>
-        ))
-      )}
+        </div>
+      ))}
       {more ? (
         <p className="muted">More records match than are shown: name a class or a consumer in the API's lookup.</p>
       ) : null}
