@@ -23,7 +23,16 @@ export default defineConfig({
       project('packages/contract'),
       project('packages/rules'),
       project('packages/sdk'),
-      project('apps/web'),
+      {
+        extends: true,
+        test: {
+          name: 'web',
+          root: 'apps/web',
+          include: ['test/**/*.test.ts'],
+          // A browser, the service and its database share two cores with another file's.
+          testTimeout: 60_000,
+        },
+      },
       {
         extends: true,
         test: {

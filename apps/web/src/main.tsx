@@ -2,7 +2,12 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
-import './style.css'
+import './style/base.css'
+import './style/marks.css'
+import './style/controls.css'
+import './style/bar.css'
+import './style/answer.css'
+import './style/records.css'
 
 const root = document.getElementById('root')
 if (root === null) throw new Error('index.html has no #root')

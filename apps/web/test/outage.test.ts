@@ -45,3 +45,15 @@ test('a service that goes away leaves a banner and the last data with their age;
   await page.getByText('not refreshed').waitFor({ state: 'detached' })
   await page.getByText('mail.welcome "user:2" ran once').waitFor()
 })
+
+test('a store that does not answer is named, and the service is not called ready', async () => {
+  const page = await openPage(browser, service.url)
+  const body = { ready: false, stores: { postgres: { ok: false, note: 'embedded PostgreSQL does not answer' } } }
+  await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: body }))
+  await page.goto(`${service.url}/#key=${service.key}`)
+  await page.getByText('not ready').waitFor()
+  expect(await page.getByLabel('Service', { exact: true }).textContent()).toMatch(/not ready[\d.]+postgresaway/)
+  expect(await auditPage(page)).toEqual([])
+  await page.unroute('**/readyz')
+  await page.getByText('answers').waitFor()
+})

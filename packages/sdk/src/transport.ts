@@ -4,7 +4,7 @@ import { readTransportOptions, type TransportOptions } from './transport-options
 import { withTimeLimit } from './with-time-limit.ts'
 
 /** One call. `body` undefined sends none. */
-export type Call = {
+type Call = {
   method: 'GET' | 'POST'
   /** From `/`, with what stands in it escaped. */
   path: string

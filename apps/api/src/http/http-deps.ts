@@ -5,6 +5,7 @@ import type { LedgerDeps } from '../ledger/ledger-deps.ts'
 
 /** One JSON line; only allowed fields ever reach it. */
 export type HttpLog = {
+  debug(fields: Record<string, unknown>, message: string): void
   info(fields: Record<string, unknown>, message: string): void
   warn(fields: Record<string, unknown>, message: string): void
   error(fields: Record<string, unknown>, message: string): void

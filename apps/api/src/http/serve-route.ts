@@ -99,7 +99,8 @@ function finish(deps: HttpDeps, context: Context<HttpEnv>, route: string, answer
   deps.metrics.observeRequest(route, method, status, durationMs / 1000)
   // Tenths of a millisecond: the hot routes take few.
   const rounded = Math.round(durationMs * 10) / 10
-  deps.log.info({ method, route, status, duration_ms: rounded, request_id: requestId, caller }, 'request')
+  // At thousands of requests a second a line for each is for looking closely; metrics tell the rest.
+  deps.log.debug({ method, route, status, duration_ms: rounded, request_id: requestId, caller }, 'request')
 }
 
 function respond(method: string, answer: Answer): Response {

@@ -64,12 +64,17 @@ export function createLog(level: LogLevel, pid: number, to: { write(line: string
     { level, base: { pid }, timestamp: pino.stdTimeFunctions.isoTime },
     { write: (line) => void to.write(line) },
   )
+  const write =
+    (at: 'debug' | 'info' | 'warn' | 'error' | 'fatal') =>
+    (fields: Record<string, unknown>, message: string): void => {
+      if (logger.isLevelEnabled(at)) logger[at](allowed(fields), message)
+    }
   return {
-    debug: (fields, message) => logger.debug(allowed(fields), message),
-    info: (fields, message) => logger.info(allowed(fields), message),
-    warn: (fields, message) => logger.warn(allowed(fields), message),
-    error: (fields, message) => logger.error(allowed(fields), message),
-    fatal: (fields, message) => logger.fatal(allowed(fields), message),
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    fatal: write('fatal'),
   }
 }
 

@@ -6,6 +6,8 @@ export type CoalesceOptions = {
   inFlightMax: number
   /** Items of one gathered call; a single call with more is passed on whole. */
   batchRowsMax: number
+  /** What a gathered call may hold of payloads, results and errors, likewise. */
+  batchBytesMax: number
   /** Items that may wait, over all methods. */
   queuedRowsMax: number
   /** What waiting items may hold of payloads, results and errors. */
@@ -32,8 +34,8 @@ export type CoalescedStore = RecordStore & {
  * done. What a gathered call throws reaches the callers of that call only.
  */
 export function coalesce(store: RecordStore, options: CoalesceOptions): CoalescedStore {
-  const { inFlightMax, batchRowsMax, waitMaxMs, monotonicMs, settleReserve } = options
-  const bounds = { batchRowsMax, waitMaxMs, monotonicMs }
+  const { inFlightMax, batchRowsMax, batchBytesMax, waitMaxMs, monotonicMs, settleReserve } = options
+  const bounds = { batchRowsMax, batchBytesMax, waitMaxMs, monotonicMs }
   const completes = createGatheringQueue({ ...bounds, answer: store.completeClaimed, bytesOf: bytesOfComplete })
   const changes = createGatheringQueue({ ...bounds, answer: store.compareAndSet, bytesOf: bytesOfChange })
   const reads = createGatheringQueue({ ...bounds, answer: store.read, bytesOf: () => rowBytes })

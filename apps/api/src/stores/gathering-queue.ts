@@ -18,6 +18,7 @@ export type GatheringOptions<Item, Answer> = {
   answer: (items: Item[]) => Promise<Answer[]>
   bytesOf: (item: Item) => number
   batchRowsMax: number
+  batchBytesMax: number
   waitMaxMs: number
   /** A clock that never steps back. */
   monotonicMs: () => number
@@ -25,6 +26,7 @@ export type GatheringOptions<Item, Answer> = {
 
 type Waiting<Item, Answer> = {
   items: readonly Item[]
+  bytes: number
   since: number
   resolve: (answers: Answer[]) => void
   reject: (error: unknown) => void
@@ -34,7 +36,7 @@ type Waiting<Item, Answer> = {
 export function createGatheringQueue<Item, Answer>(
   options: GatheringOptions<Item, Answer>,
 ): GatheringQueue<Item, Answer> {
-  const { answer, bytesOf, batchRowsMax, waitMaxMs, monotonicMs } = options
+  const { answer, bytesOf, batchRowsMax, batchBytesMax, waitMaxMs, monotonicMs } = options
   let waiting: Waiting<Item, Answer>[] = []
   let rows = 0
   let bytes = 0
@@ -43,18 +45,21 @@ export function createGatheringQueue<Item, Answer>(
     const taken: Waiting<Item, Answer>[] = []
     const oldestAllowed = monotonicMs() - waitMaxMs
     let takenRows = 0
+    let takenBytes = 0
     let seen = 0
     for (const call of waiting) {
-      if (takenRows > 0 && takenRows + call.items.length > batchRowsMax) break
+      const isTooMuch = takenRows + call.items.length > batchRowsMax || takenBytes + call.bytes > batchBytesMax
+      if (taken.length > 0 && isTooMuch) break
       seen += 1
       rows -= call.items.length
-      for (const item of call.items) bytes -= bytesOf(item)
+      bytes -= call.bytes
       if (call.since < oldestAllowed) {
         call.reject(new StoreError('overloaded', `waited ${waitMaxMs} ms for a place in a statement`))
         continue
       }
       taken.push(call)
       takenRows += call.items.length
+      takenBytes += call.bytes
     }
     waiting = waiting.slice(seen)
     return taken
@@ -69,10 +74,11 @@ export function createGatheringQueue<Item, Answer>(
     },
 
     add(items) {
+      const added = items.reduce((sum, item) => sum + bytesOf(item), 0)
       rows += items.length
-      for (const item of items) bytes += bytesOf(item)
+      bytes += added
       return new Promise((resolve, reject) => {
-        waiting.push({ items, since: monotonicMs(), resolve, reject })
+        waiting.push({ items, bytes: added, since: monotonicMs(), resolve, reject })
       })
     },
 

@@ -11,7 +11,7 @@ import { type Load, readStandings, startLoad } from './start-load.ts'
 /** More rounds for a release: FAULT_ROUNDS=1000. */
 const rounds = Number(process.env['FAULT_ROUNDS'] ?? 10)
 /** Enough between two faults that claims, completes and takeovers are in flight when one comes. */
-const acknowledgedPerRound = 300
+const acknowledgedPerRound = 150
 
 test(
   `kill -9 of the server and its database under load, ${rounds} times: nothing acknowledged is lost, nothing granted twice`,

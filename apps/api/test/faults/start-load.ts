@@ -5,7 +5,7 @@ import type { History, Standing } from './history.ts'
 /** Enough to keep both cores busy, few enough that the server and not the clients decides the pace. */
 const clients = 12
 /** A client takes one of the newest keys or one of the next: each is raced for by several, and met again afterwards. */
-const newestKeys = 8
+const newestKeys = 3
 const nextKeys = 3
 /** Every so manieth claim goes to a key that somebody abandoned. */
 const revisitEvery = 6
@@ -134,22 +134,30 @@ export function startLoad(url: string, prefix: string): Load {
   }
 }
 
-/** Reads every record back that a history names. */
+/** How many records are read back at once. */
+const readers = 16
+
+/** Reads every record back that a history names. One that is gone is left out. */
 export async function readStandings(url: string, history: History): Promise<Map<string, Standing>> {
   const standings = new Map<string, Standing>()
-  const ids = new Map(history.grants.map(({ key, id }) => [key, id]))
-  for (const [key, id] of ids) {
-    const response = await fetch(`${url}/v1/records/${id}`, { headers: { authorization: `Bearer ${testAdminKey}` } })
-    if (response.status === 404) continue
-    if (response.status !== 200) throw new Error(`${id} could not be read: ${response.status} ${await response.text()}`)
-    const body = (await response.json()) as Record<string, unknown>
-    standings.set(key, {
-      key,
-      state: String(body['state']),
-      generation: Number(body['generation']),
-      attempt: Number(body['attempt']),
-      result: JSON.stringify(body['result']),
-    })
+  const waiting = [...new Map(history.grants.map(({ key, id }) => [key, id]))]
+  const readOn = async (): Promise<void> => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const [key, id] = next
+      const response = await fetch(`${url}/v1/records/${id}`, { headers: { authorization: `Bearer ${testAdminKey}` } })
+      if (response.status === 404) continue
+      if (response.status !== 200)
+        throw new Error(`${id} could not be read: ${response.status} ${await response.text()}`)
+      const body = (await response.json()) as Record<string, unknown>
+      standings.set(key, {
+        key,
+        state: String(body['state']),
+        generation: Number(body['generation']),
+        attempt: Number(body['attempt']),
+        result: JSON.stringify(body['result']),
+      })
+    }
   }
+  await Promise.all(Array.from({ length: readers }, readOn))
   return standings
 }

@@ -91,7 +91,7 @@ export function memoryApp(overrides: Partial<HttpDeps> = {}): MemoryApp {
       exposition: async () => ({ contentType: 'text/plain; version=0.0.4', text: 'ranbook_up 1\n' }),
       observeRequest: () => {},
     },
-    log: { info: log('info'), warn: log('warn'), error: log('error') },
+    log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     webRoot: null,
     version: '0.0.0-test',
     newRequestId: () => `request-${++requests}`,

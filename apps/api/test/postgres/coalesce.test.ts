@@ -1,13 +1,14 @@
 import { createMemoryStore, type NewRecord, type RecordStore, StoreError } from '@ranbook/rules'
 import { expect, test, vi } from 'vitest'
 import { type CoalesceOptions, coalesce } from '../../src/stores/coalesce.ts'
-import { newRecord } from '../conformance/new-record.ts'
+import { newRecord, noDetails } from '../conformance/new-record.ts'
 
 type Call = { method: 'claims' | 'completes'; items: number; answer(): void; fail(error: Error): void }
 
 const roomy: CoalesceOptions = {
   inFlightMax: 3,
   batchRowsMax: 10,
+  batchBytesMax: 1e9,
   queuedRowsMax: 1000,
   queuedBytesMax: 1e9,
   settleReserve: 0.2,
@@ -121,6 +122,17 @@ test('payloads that wait are bounded by their size, too', async () => {
   await expect(claim(newRecord({ details }))).rejects.toMatchObject({ code: 'overloaded' })
   await answerAll()
   await Promise.all([underway, ...waiting])
+})
+
+test('a batch is bounded by what it holds, too, and one large call goes alone', async () => {
+  const { calls, claim, answerAll, reached } = held({ inFlightMax: 2, batchBytesMax: 1_000_000 })
+  const sized = (length: number) => newRecord({ details: { ...noDetails, payload: `"${'x'.repeat(length)}"` } })
+  const underway = claim()
+  await reached(1)
+  const waiting = [400_000, 400_000, 400_000, 2_000_000, 1, 1].map((length) => claim(sized(length)))
+  await answerAll()
+  await Promise.all([underway, ...waiting])
+  expect(calls.map(({ items }) => items)).toEqual([1, 2, 1, 1, 2])
 })
 
 test('who waited too long is refused when its turn comes', async () => {

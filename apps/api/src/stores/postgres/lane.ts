@@ -38,6 +38,7 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
   let client: Sql | null = null
   let socket: Socket | null = null
   let warning: string | null = null
+  let closed = false
 
   function open(): Sql {
     const connection = connect(target, {
@@ -45,6 +46,8 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
       prepare: named,
       types,
       connection: settings,
+      // It would end a connection under a statement that is about to use it.
+      max_lifetime: null,
       // A failed attempt is told at once; the next call may try at once.
       backoff: () => 0,
       onSocket: (opened) => {
@@ -71,6 +74,7 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
   }
 
   async function ready(): Promise<Sql> {
+    if (closed) throw new StoreError('store_unavailable', 'the database was closed by this process')
     if (client !== null) return client
     const opened = open()
     const [row] = await opened.unsafe(IS_STANDBY).values()
@@ -92,7 +96,7 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
         warning = null
         const rows = await sql.unsafe(statement, [...parameters], { prepare: named }).values()
         // A cancelled wait for a synchronous standby reports success with a warning: the row may be lost with this server.
-        if (warning !== null) throw new StoreError('store_unavailable', `the database warned: ${warning}`)
+        if (warning !== null) throw warned(warning)
         return rows as unknown as Row[]
       } catch (error) {
         if (late) throw noAnswer(deadlineMs, error)
@@ -104,11 +108,16 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
     },
 
     async close() {
+      closed = true
       const ending = client
       client = null
       await ending?.end({ timeout: deadlineMs / 1000 })
     },
   }
+}
+
+function warned(text: string): StoreError {
+  return new StoreError('store_unavailable', 'the database answered with a warning', { cause: new Error(text) })
 }
 
 function noAnswer(deadlineMs: number, cause: unknown): StoreError {

@@ -6,7 +6,7 @@ export function recordDetail(record: RecordRow, now: number): string | null {
   switch (record.state) {
     case 'claimed':
     case 'held':
-      return record.lease_expires_at === null ? null : leaseText(Date.parse(record.lease_expires_at) - now)
+      return record.lease_expires_at === null ? null : leaseText(record, Date.parse(record.lease_expires_at) - now)
     case 'completed':
       return record.reason === 'operator' ? 'by an operator' : tookText(record)
     case 'failed': {
@@ -22,8 +22,10 @@ export function recordDetail(record: RecordRow, now: number): string | null {
   }
 }
 
-function leaseText(leftMs: number): string {
-  return leftMs >= 0 ? `lease ends in ${durationText(leftMs)}` : `lease over for ${durationText(-leftMs)}`
+/** Whether it is over the service has said; this machine's clock, which may differ, only tells by how much. */
+function leaseText({ state, lease_over }: RecordRow, leftMs: number): string {
+  const isOver = lease_over || state === 'held'
+  return isOver ? `lease over for ${durationText(-leftMs)}` : `lease ends in ${durationText(leftMs)}`
 }
 
 function tookText({ claimed_at, settled_at }: RecordRow): string | null {
