@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { listFiles } from './list-files.mjs'
 import { root } from './root.mjs'
 
-const testCall = /(?<![\w.$])(?:test|it)((?:\.\w+)*)\(/g
+const testCall =
+  /(?<![\w.$])(?:test|it)((?:\.(?:each|for|concurrent|sequential|fails|only|skip|todo|runIf|skipIf))*)\(/g
 const quotedName = /\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/y
 
 /**

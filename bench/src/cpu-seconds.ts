@@ -11,7 +11,10 @@ function readStat(pid: number): { parent: number; own: number; reaped: number } 
   } catch {
     return null // it ended between listing and reading
   }
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number)
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
   const at = (field: number) => fields[field - 3] ?? 0
   return { parent: at(4), own: at(14) + at(15), reaped: at(16) + at(17) }
 }

@@ -7,7 +7,9 @@ const debianFolder = '/usr/lib/postgresql'
 export function findPgbench(): string {
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'pgbench'))
   const versions = existsSync(debianFolder) ? readdirSync(debianFolder).sort((a, b) => Number(b) - Number(a)) : []
-  const found = [...onPath, ...versions.map((version) => join(debianFolder, version, 'bin', 'pgbench'))].find(existsSync)
+  const found = [...onPath, ...versions.map((version) => join(debianFolder, version, 'bin', 'pgbench'))].find(
+    existsSync,
+  )
   if (found === undefined) throw new Error('pgbench is needed: install the package postgresql-contrib or postgresql')
   return found
 }

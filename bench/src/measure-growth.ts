@@ -4,7 +4,7 @@ import { runWrk } from './run-wrk.ts'
 import type { Service } from './start-service.ts'
 
 /** CPU of a window of single claims at a size of the table, in µs per claim, and where the API's memory stood. */
-export type GrowthPoint = { rows: number; claimsPerSecond: number; apiUs: number; postgresUs: number; apiRssMb: number }
+type GrowthPoint = { rows: number; claimsPerSecond: number; apiUs: number; postgresUs: number; apiRssMb: number }
 
 export type Growth = {
   points: GrowthPoint[]
@@ -57,7 +57,11 @@ async function countRows(sql: postgres.Sql): Promise<number> {
 
 async function fillTo(service: Service, sql: postgres.Sql, size: number): Promise<void> {
   for (let have = await countRows(sql); have < size; have = await countRows(sql)) {
-    await runWrk('batch', [`fill-${have}`, String(batchSize)], { ...service, connections: 8, seconds: have === 0 ? 1 : 4 })
+    await runWrk('batch', [`fill-${have}`, String(batchSize)], {
+      ...service,
+      connections: 8,
+      seconds: have === 0 ? 1 : 4,
+    })
   }
 }
 

@@ -22,7 +22,13 @@ const clients = 64
 const batchSize = 100
 const duplicateKeys = 10_000
 /** About what a webhook carries. */
-const payload = JSON.stringify({ order_id: 88, amount: '129.00', currency: 'EUR', customer: 'cust_481', note: 'x'.repeat(140) })
+const payload = JSON.stringify({
+  order_id: 88,
+  amount: '129.00',
+  currency: 'EUR',
+  customer: 'cust_481',
+  note: 'x'.repeat(140),
+})
 
 /** Every contender once per round, one after the other, so that a drift of the machine meets all of them. */
 export async function measurePeers(
@@ -32,7 +38,13 @@ export async function measurePeers(
   const { seconds } = options
   const load = { ...service, connections: clients, seconds }
   const place = service.postgres
-  const sql = postgres({ host: place.socketFolder, port: place.port, username: place.user, database: place.database, max: 1 })
+  const sql = postgres({
+    host: place.socketFolder,
+    port: place.port,
+    username: place.user,
+    database: place.database,
+    max: 1,
+  })
   await sql`create table bare (key text primary key, received_at timestamptz, processed_at timestamptz, result json)`
   await sql.end()
   const bare = { pgbench: options.pgbench, clients, seconds, folder: service.folder }
@@ -40,7 +52,11 @@ export async function measurePeers(
 
   const contenders: Record<string, () => Promise<Round>> = {
     'pgbench, bare single-row INSERT … ON CONFLICT': async () => {
-      const { result, postgresUs } = await withCpu(service, () => runPgbench('insert', place, bare), (r) => r.tps * seconds)
+      const { result, postgresUs } = await withCpu(
+        service,
+        () => runPgbench('insert', place, bare),
+        (r) => r.tps * seconds,
+      )
       return { perSecond: result.tps, p50Ms: null, p99Ms: null, apiUs: null, postgresUs }
     },
     'naive inbox in process (postgres.js), insert': () => naive(service, 'insert', seconds),
@@ -117,9 +133,20 @@ async function settleDuplicates(service: Service, prefix: string): Promise<void>
     return (await response.json()) as T
   }
   for (let first = 1; first <= duplicateKeys; first += 1000) {
-    const claims = Array.from({ length: 1000 }, (_, i) => ({ class: 'bench.claim', consumer: 'bench', key: `${prefix}-${first + i}` }))
-    const { decisions } = await post<{ decisions: { id: string; claim_token: string }[] }>('/v1/claims/batch', { claims })
-    const settlements = decisions.map(({ id, claim_token }) => ({ id, claim_token, action: 'complete', result: { ok: true } }))
+    const claims = Array.from({ length: 1000 }, (_, i) => ({
+      class: 'bench.claim',
+      consumer: 'bench',
+      key: `${prefix}-${first + i}`,
+    }))
+    const { decisions } = await post<{ decisions: { id: string; claim_token: string }[] }>('/v1/claims/batch', {
+      claims,
+    })
+    const settlements = decisions.map(({ id, claim_token }) => ({
+      id,
+      claim_token,
+      action: 'complete',
+      result: { ok: true },
+    }))
     await post('/v1/settlements', { settlements })
   }
 }

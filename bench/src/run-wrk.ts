@@ -3,7 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { capture } from './capture.ts'
 
 /** What a load did. Latencies in microseconds, as the client saw them. */
-export type LoadReport = { requests: number; durationUs: number; errors: number; non2xx: number; p50Us: number; p99Us: number }
+export type LoadReport = {
+  requests: number
+  durationUs: number
+  errors: number
+  non2xx: number
+  p50Us: number
+  p99Us: number
+}
 
 const luaFolder = fileURLToPath(new URL('../lua/', import.meta.url))
 
@@ -18,7 +25,16 @@ export async function runWrk(
 ): Promise<LoadReport> {
   const child = spawn(
     'wrk',
-    ['-t1', `-c${options.connections}`, `-d${options.seconds}s`, '-s', `${luaFolder}${script}.lua`, options.url, '--', ...args],
+    [
+      '-t1',
+      `-c${options.connections}`,
+      `-d${options.seconds}s`,
+      '-s',
+      `${luaFolder}${script}.lua`,
+      options.url,
+      '--',
+      ...args,
+    ],
     {
       env: { ...process.env, RANBOOK_KEY: options.key, RANBOOK_BENCH_REPORT: `${luaFolder}report.lua` },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -27,7 +27,9 @@ export function computeFingerprint(payloadText: string, rule: FingerprintRule): 
   const compared = comparedText(payloadText, rule)
   if (compared === null) return null
   const value = `sha256:${hash('sha256', canonicalJson(compared), 'hex')}`
-  return typeof rule === 'string' ? { kind: 'computed', value } : { kind: 'computed', value, rule: fingerprintRuleTag(rule) }
+  return typeof rule === 'string'
+    ? { kind: 'computed', value }
+    : { kind: 'computed', value, rule: fingerprintRuleTag(rule) }
 }
 
 /**

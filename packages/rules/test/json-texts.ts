@@ -10,7 +10,7 @@ export const numberText: fc.Arbitrary<string> = fc.oneof(
 )
 
 /** Spellings of JSON strings: raw characters of any plane, every escape, lone surrogates and NUL as escapes. */
-export const stringText: fc.Arbitrary<string> = fc
+const stringText: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
       fc.string({ unit: 'binary', maxLength: 4 }).map((value) => JSON.stringify(value).slice(1, -1)),

@@ -85,7 +85,7 @@ export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async ()
     classes,
     health: { readiness: async () => ({ ready: true, stores: {} }), draining: () => false },
     metrics: { exposition: async () => ({ contentType: 'text/plain', text: '' }), observeRequest: () => {} },
-    log: { info: () => {}, warn: () => {}, error: (fields) => void faults.push(fields) },
+    log: { debug: () => {}, info: () => {}, warn: () => {}, error: (fields) => void faults.push(fields) },
     webRoot: null,
     version: '0.0.0-test',
     newRequestId: randomUUID,

@@ -8,7 +8,7 @@ const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 export const testAdminKey = 'test-admin-key-of-more-than-32-characters'
 
-export type Ended = { code: number | null; signal: NodeJS.Signals | null }
+type Ended = { code: number | null; signal: NodeJS.Signals | null }
 
 /** A server process of one test. It is killed when the test that started it is over. */
 export type Ranbook = {
