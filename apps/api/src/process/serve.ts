@@ -80,6 +80,12 @@ async function serveFrom(
   log: Log,
   exposition: HttpDeps['metrics']['exposition'] | undefined,
 ): Promise<Serving> {
+  if (database.pooled) {
+    log.info(
+      {},
+      'A pooler that keeps no session settings is in front of the database; statements are planned each time',
+    )
+  }
   let draining = false
   const monotonicMs = (): number => performance.now()
   const random = Math.random

@@ -1,15 +1,27 @@
+import { coalesce } from '../../src/stores/coalesce.ts'
 import { createPostgresStore } from '../../src/stores/postgres/create-postgres-store.ts'
 import { recordStoreConformance } from '../conformance/record-store-conformance.ts'
-import { lanesOf } from './lanes-of.ts'
+import { laneCount, lanesOf } from './lanes-of.ts'
 import { openStore } from './open-store.ts'
 
 recordStoreConformance('the Postgres store, as the product opens it', () =>
   openStore(async ({ postgres }) => ({ store: postgres.records, close: async () => undefined })),
 )
 
-recordStoreConformance('the Postgres store as behind a pooler, calls not gathered', () =>
+recordStoreConformance('the Postgres store as behind a pooler, in small batches', () =>
   openStore(async ({ target }) => {
     const lanes = lanesOf(target, { settings: {}, named: false })
-    return { store: createPostgresStore({ hot: lanes, cold: lanes }), close: lanes.close }
+    const store = coalesce(createPostgresStore({ hot: lanes, cold: lanes }), {
+      // Leaves some lanes to what is not gathered.
+      inFlightMax: laneCount / 2,
+      batchRowsMax: 3,
+      batchBytesMax: 1e9,
+      queuedRowsMax: 1e6,
+      queuedBytesMax: 1e9,
+      settleReserve: 0.2,
+      waitMaxMs: 30_000,
+      monotonicMs: () => performance.now(),
+    })
+    return { store, close: lanes.close }
   }),
 )

@@ -4,7 +4,7 @@ import type { PostgresTarget } from '../../src/stores/postgres/postgres-target.t
 import { hotSettings, lostAfterMs } from '../../src/stores/postgres/session-settings.ts'
 
 /** More than any test has statements at once, so that none waits for another. */
-const laneCount = 8
+export const laneCount = 8
 
 /** Connections as claims and settles have them, but for what is said otherwise. */
 export function lanesOf(
