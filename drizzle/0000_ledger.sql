@@ -133,9 +133,11 @@ CREATE TABLE "setting" (
 	"updated_at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
+CREATE UNIQUE INDEX "attempt_claim_token" ON "attempt" USING btree ("record_id","claim_token");--> statement-breakpoint
 CREATE INDEX "audit_target" ON "audit" USING btree ("target","id");--> statement-breakpoint
 CREATE INDEX "record_sweep" ON "record" USING btree ("sweep_at") WHERE sweep_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "record_page" ON "record" USING btree ("first_claimed_at");--> statement-breakpoint
+CREATE INDEX "record_class_page" ON "record" USING btree ("class","first_claimed_at");--> statement-breakpoint
 CREATE INDEX "record_state_page" ON "record" USING btree ("state","first_claimed_at") WHERE state > 2 OR (state = 1 AND sweep_at IS NULL);--> statement-breakpoint
 CREATE INDEX "record_refs" ON "record" USING gin ("refs") WHERE refs IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "record_source" ON "record" USING btree ("source","seq") WHERE source IS NOT NULL;--> statement-breakpoint

@@ -1,11 +1,13 @@
-// `npm run bench [-- <arguments>]`: builds what is measured and what measures, then measures.
+// `npm run bench [-- <arguments>]`: builds what is measured and what measures, then measures. Needs wrk and pgbench.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ensureBuilt } from './ensure-built.mjs'
 import { ensureInstalled } from './ensure-installed.mjs'
+import { ensureTools } from './ensure-tools.mjs'
 import { root } from './root.mjs'
 
 ensureInstalled()
+ensureTools('The benchmark', ['wrk', 'pgbench'])
 ensureBuilt()
 
 run('node_modules/typescript/bin/tsc', ['-b', 'bench'])

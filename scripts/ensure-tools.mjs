@@ -1,29 +1,36 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Programs that tests run and npm has no package of: the name on the PATH, and Debian's package. */
-const tools = [
-  { name: 'chromium', debianPackage: 'chromium' },
-  { name: 'curl', debianPackage: 'curl' },
-  { name: 'python3', debianPackage: 'python3' },
-]
+/** Programs that are run and that npm has no package of, with Debian's package of each. */
+const debianPackages = {
+  chromium: 'chromium',
+  curl: 'curl',
+  pgbench: 'postgresql',
+  python3: 'python3',
+  wrk: 'wrk',
+}
+
+/** Where Debian keeps PostgreSQL's programs. What it puts on the PATH is a wrapper, there before the program is. */
+const postgresFolder = '/usr/lib/postgresql'
 
 /**
- * Makes sure the programs that tests run are here. As root on Debian, installs what is missing; elsewhere ends the
- * process with a sentence that names it, since a test that is left out proves nothing.
+ * Makes sure that programs are here. As root on Debian, installs what is missing; elsewhere ends the process with a
+ * sentence that names it, since a test or a figure that is left out proves nothing.
+ * @param {string} what for the sentence, such as `The benchmark`
+ * @param {readonly (keyof typeof debianPackages)[]} names
  */
-export function ensureTools() {
-  const missing = tools.filter(({ name }) => !isOnPath(name))
+export function ensureTools(what, names) {
+  const missing = names.filter((name) => !isThere(name))
   if (missing.length === 0) return
 
-  const names = missing.map(({ name }) => name).join(', ')
-  if (process.getuid?.() !== 0 || !isOnPath('apt-get')) {
-    console.error(`The tests need ${names}: please install ${missing.length === 1 ? 'it' : 'them'}.`)
+  const list = missing.join(', ')
+  if (process.getuid?.() !== 0 || !isThere('apt-get')) {
+    console.error(`${what} needs ${list}: please install ${missing.length === 1 ? 'it' : 'them'}.`)
     process.exit(1)
   }
-  console.log(`Installing ${names} …`)
-  const packages = missing.map(({ debianPackage }) => debianPackage)
+  console.log(`Installing ${list} …`)
+  const packages = missing.map((name) => debianPackages[name])
   for (const args of [
     ['update', '-q'],
     ['install', '-y', '-q', '--no-install-recommends', ...packages],
@@ -35,12 +42,19 @@ export function ensureTools() {
     })
     if (apt.status === 0) continue
     console.error(apt.error?.message ?? `${apt.stdout}${apt.stderr}`)
-    console.error(`apt-get ${args[0]} failed; the tests need ${names}.`)
+    console.error(`apt-get ${args[0]} failed. ${what} needs ${list}.`)
     process.exit(1)
   }
 }
 
 /** @param {string} name */
-function isOnPath(name) {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)))
+function isThere(name) {
+  const versions = existsSync(postgresFolder) ? readdirSync(postgresFolder) : []
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...versions.map((version) => join(postgresFolder, version, 'bin')),
+  ]
+  return folders
+    .map((folder) => join(folder, name))
+    .some((file) => existsSync(file) && !realpathSync(file).endsWith('/pg_wrapper'))
 }

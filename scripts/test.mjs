@@ -15,7 +15,7 @@ const suiteMaxMs = 9 * 60_000
 const graceMs = 10_000
 
 ensureInstalled()
-ensureTools()
+ensureTools('The test suite', ['chromium', 'curl', 'python3'])
 
 const check = spawnSync(process.execPath, [join(root, 'scripts/check.mjs')], { cwd: root, stdio: 'inherit' })
 if (check.status !== 0) process.exit(check.status ?? 1)

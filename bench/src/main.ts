@@ -1,11 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { findPgbench } from './find-pgbench.ts'
 import { measureGrowth } from './measure-growth.ts'
 import { measurePeers } from './measure-peers.ts'
 import { reportMarkdown } from './report-markdown.ts'
-import { startService } from './start-service.ts'
+import { makeFolder, startService } from './start-service.ts'
 
 // Everything in one run, on one Postgres, on one machine: only the ratios mean something elsewhere.
 
@@ -14,16 +14,19 @@ const seconds = Number(process.env['BENCH_SECONDS'] ?? 8)
 const rows = Number(process.env['BENCH_ROWS'] ?? 1_000_000)
 
 const pgbench = findPgbench()
-const service = await startService()
+const folder = makeFolder()
+const service = await startService(folder, 1)
 try {
   // Growth first: it begins at the empty, never analysed table.
   const growth = await measureGrowth(service, rows)
-  const peers = await measurePeers(service, { pgbench, rounds, seconds })
+  const twin = await startService(folder, 2)
+  const peers = await measurePeers({ service, twin }, { pgbench, rounds, seconds }).finally(twin.stop)
   const machine = `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
   const report = reportMarkdown({ growth, peers, machine, rounds, seconds })
   console.log(report)
   const page = fileURLToPath(new URL('../README.md', import.meta.url))
-  if (process.argv.includes('--write') && existsSync(page)) writeFileSync(page, report)
+  if (process.argv.includes('--write')) writeFileSync(page, report)
 } finally {
   await service.stop()
+  rmSync(folder, { recursive: true })
 }

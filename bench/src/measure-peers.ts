@@ -32,7 +32,7 @@ const payload = JSON.stringify({
 
 /** Every contender once per round, one after the other, so that a drift of the machine meets all of them. */
 export async function measurePeers(
-  service: Service,
+  { service, twin }: { service: Service; twin: Service },
   options: { pgbench: string; rounds: number; seconds: number },
 ): Promise<PeerRow[]> {
   const { seconds } = options
@@ -61,16 +61,22 @@ export async function measurePeers(
     },
     'naive inbox in process (postgres.js), insert': () => naive(service, 'insert', seconds),
     'HTTP claim': () => http(service, load, 'claims', [`claim-${round}`], 1),
+    'HTTP claim, RANBOOK_WORKERS=2': () =>
+      http(twin, { ...twin, connections: clients, seconds }, 'claims', [`twin-${round}`], 1),
     'HTTP claim with a 244-byte payload': () => http(service, load, 'claims', [`payload-${round}`, payload], 1),
     [`HTTP batch of ${batchSize} claims`]: () =>
       http(service, { ...load, connections: 8 }, 'batch', [`batch-${round}`, String(batchSize)], batchSize),
     'HTTP duplicate': () => http(service, load, 'duplicates', [`done-${round}`, String(duplicateKeys)], 1),
+    'HTTP duplicate, RANBOOK_WORKERS=2': () =>
+      http(twin, { ...twin, connections: clients, seconds }, 'duplicates', [`done-${round}`, String(duplicateKeys)], 1),
     'pgbench, bare INSERT then UPDATE': async () => {
       const run = () => runPgbench('insertAndUpdate', place, bare)
       const { result, postgresUs } = await withCpu(service, run, (r) => r.tps * seconds)
       return { perSecond: result.tps, p50Ms: null, p99Ms: null, apiUs: null, postgresUs }
     },
     'naive inbox in process (postgres.js), insert then update': () => naive(service, 'insertAndUpdate', seconds),
+    'HTTP claim then complete, RANBOOK_WORKERS=2': () =>
+      http(twin, { ...twin, connections: clients, seconds }, 'pairs', [`twins-${round}`], 0.5),
     'HTTP claim then complete (two requests)': () => http(service, load, 'pairs', [`pair-${round}`], 0.5),
   }
 

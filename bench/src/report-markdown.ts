@@ -26,6 +26,9 @@ export function reportMarkdown(run: {
 ${run.seconds} s each, ${run.rounds} rounds, medians shown; 64 clients (8 for the batch). Only ratios mean something on another
 machine. \`npm run bench -- --write\` writes this page.
 
+It needs \`wrk\` and \`pgbench\` (Debian's packages \`wrk\` and \`postgresql\`). As root on Debian it installs what is
+missing; elsewhere it says what to install, and ends.
+
 Machine: ${run.machine}.
 
 | contender | events/s | against bare pgbench | p50 ms | p99 ms | API CPU µs/event | Postgres CPU µs/event |

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,15 +21,30 @@ export type Service = {
   stop(): Promise<void>
 }
 
-/** Starts the service with its embedded database (durable settings) and waits until it is ready. */
-export async function startService(): Promise<Service> {
+/** A folder for the services and the files of a run; the database's own user has to pass through. */
+export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ranbook-bench-'))
-  chmodSync(folder, 0o755) // the database's own user has to pass through
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+/**
+ * Starts the service with its embedded database (durable settings) and waits until it is ready. A second one in the same
+ * folder joins the database of the first.
+ */
+export async function startService(folder: string, workers: number): Promise<Service> {
   const port = await freePort()
   const key = randomBytes(24).toString('hex')
   const data = join(folder, 'data')
   const child = spawn(process.execPath, [main], {
-    env: { ...process.env, PORT: String(port), RANBOOK_DATA_DIR: data, RANBOOK_ADMIN_KEY: key, LOG_LEVEL: 'error' },
+    env: {
+      ...process.env,
+      PORT: String(port),
+      RANBOOK_DATA_DIR: data,
+      RANBOOK_ADMIN_KEY: key,
+      RANBOOK_WORKERS: String(workers),
+      LOG_LEVEL: 'error',
+    },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const url = `http://127.0.0.1:${port}`
@@ -47,7 +62,6 @@ export async function startService(): Promise<Service> {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill('SIGTERM')
       await ended
-      rmSync(folder, { recursive: true })
     },
   }
 }

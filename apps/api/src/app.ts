@@ -12,7 +12,7 @@ import { registerRecords } from './http/routes/records.ts'
 import { registerResolve } from './http/routes/resolve.ts'
 import { registerService } from './http/routes/service.ts'
 import { registerSettlements } from './http/routes/settlements.ts'
-import { type Host, serveRoutes } from './http/serve-route.ts'
+import { type Host, serveFailures, serveRoutes } from './http/serve-route.ts'
 import { serveUnmatched } from './http/serve-unmatched.ts'
 import { tableRouter } from './http/table-router.ts'
 
@@ -32,5 +32,6 @@ export function createApp(deps: HttpDeps): Hono<HttpEnv> {
   registerService(serve, deps)
   const assets: Assets = new Map([...(deps.webRoot === null ? [] : webAssets(deps.webRoot)), ...docsAssets()])
   serveUnmatched(app, host, assets)
+  serveFailures(app, host)
   return app
 }

@@ -49,6 +49,9 @@ const variables = z.object({
   DATABASE_URL: z
     .string()
     .refine(isPostgresUrl, { error: 'must be a URL such as postgres://user:password@host:5432/database' })
+    .refine(namesOneHost, {
+      error: 'must name one host, as several are not tried in turn: the address that always leads to the primary',
+    })
     .optional(),
   RANBOOK_DATA_DIR: z
     .string()
@@ -139,7 +142,7 @@ function warnings(given: Readonly<Record<string, string | undefined>>): string[]
 }
 
 function isPostgresUrl(text: string): boolean {
-  // Several hosts with commas are valid for the driver and not for `URL`, so only the outline is judged.
+  // The driver takes more than `URL` does, so only the outline is judged.
   if (!/^postgres(?:ql)?:\/\/[^\s/?#]+(?:[/?]\S*)?$/.test(text)) return false
   try {
     decodeURIComponent(text)
@@ -147,6 +150,13 @@ function isPostgresUrl(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Judged as the driver reads it: all from the first `@`, decoded. */
+function namesOneHost(text: string): boolean {
+  const [, authority = ''] = /^[a-z]+:\/\/([^/?]*)/.exec(text) ?? []
+  const host = authority.slice(authority.indexOf('@') + 1)
+  return !/,|%2c/i.test(host)
 }
 
 function isOrigin(text: string): boolean {

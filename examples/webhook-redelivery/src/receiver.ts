@@ -45,12 +45,15 @@ app.post('/github', async (c) => {
   switch (claim.outcome) {
     case 'claimed': {
       const key = settings.freshKeys ? randomUUID() : claim.idempotency_key
+      let result: { noted: string }
       try {
-        await ranbook.complete(claim, await effect(key, event, delivery))
+        result = await effect(key, event, delivery)
       } catch (error) {
         await ranbook.fail(claim, { message: String(error) }, { retryAfterMs: 0 })
         throw error
       }
+      // What is thrown here says nothing about the effect, which ran: no 2xx, and the sender comes again.
+      await ranbook.complete(claim, result)
       return c.json({ outcome: 'ran' })
     }
     case 'duplicate':

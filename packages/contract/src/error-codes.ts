@@ -80,11 +80,6 @@ export const errorCodes = {
     title: 'The record can not be resolved now',
     meaning: 'Only held, failed, dead and ready records are decided, and claimed ones with `end_live_claim`.',
   },
-  already_exists: {
-    status: 409,
-    title: 'It exists already',
-    meaning: 'An object with this name exists.',
-  },
   precondition_failed: {
     status: 412,
     title: 'It was changed meanwhile',

@@ -28,7 +28,7 @@ const nullableDuration = durationField(1000, Number.MAX_SAFE_INTEGER).nullable()
 
 /**
  * The policy of an event class, as PUT takes and GET answers it. Absent fields take their defaults. Values whose part
- * is not built yet are refused by `unavailablePolicyValues` of the rules, not here.
+ * is not built yet are refused by `findPolicyFault` of the rules, not here.
  */
 export const policyFields = {
   store: z.enum(['ledger', 'window']).default('ledger'),

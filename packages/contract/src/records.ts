@@ -85,7 +85,9 @@ export const fullRecordSchema = recordSchema.extend({
   ...detailFields,
   has_payload: z.boolean().meta({ description: 'Tells an absent payload from `null`.' }),
   payload: opaqueField,
-  attempts: z.array(attemptSchema).meta({ description: 'Of every generation, the current one last.' }),
+  attempts: z
+    .array(attemptSchema)
+    .meta({ description: 'Of every generation, the current one last; of those given back, the newest 1000.' }),
   late_completions: z.array(lateCompletionSchema),
   audit: z.array(auditEntrySchema),
 })

@@ -42,6 +42,10 @@ export type Route = {
   readonly summary: string
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
+  /** The body may be left out. */
+  readonly bodyOptional?: true
+  /** Answers carry the version as `ETag`; a change goes over that version alone where `If-Match` names it. */
+  readonly versioned?: true
   /** By status: the JSON that is answered, null where the body is empty, or the media type of what is not JSON. */
   readonly answers: Readonly<Record<number, z.ZodType | string | null>>
 }
@@ -155,12 +159,14 @@ export const routes = {
   },
   getClass: {
     ...read,
+    versioned: true,
     path: '/v1/classes/{name}',
     summary: 'The policy in force for a class',
     answers: { 200: classSchema },
   },
   putClass: {
     ...admin,
+    versioned: true,
     method: 'PUT',
     path: '/v1/classes/{name}',
     summary: 'Write the whole policy of a class; with If-Match only over that version',
@@ -169,6 +175,7 @@ export const routes = {
   },
   deleteClass: {
     ...admin,
+    versioned: true,
     method: 'DELETE',
     path: '/v1/classes/{name}',
     summary: 'Delete a class’s own policy; the next best match is in force then',
@@ -184,6 +191,8 @@ export const routes = {
   },
   reviewClass: {
     ...admin,
+    versioned: true,
+    bodyOptional: true,
     method: 'POST',
     path: '/v1/classes/{name}/review',
     summary: 'Mark a class as reviewed',

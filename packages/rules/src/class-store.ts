@@ -1,6 +1,6 @@
 import type { Policy } from '@ranbook/contract'
 import type { AuditEntry } from './audit-entry.ts'
-import type { ReadScope } from './scope.ts'
+import type { Scope } from './scope.ts'
 
 /** A policy under its name. `policy` null: stored by a version that knows values this one does not serve. */
 export type StoredPolicy = {
@@ -52,18 +52,14 @@ export type ClassStore = {
   /** Newest first, versions below `before`. */
   readHistory(name: string, before: number | null, limit: number): Promise<PolicyChange[]>
   /** By name, above `after`. */
-  listClasses(scope: ReadScope, after: string | null, limit: number): Promise<SeenClass[]>
-  readClass(scope: ReadScope, name: string): Promise<SeenClass>
+  listClasses(scope: Scope, after: string | null, limit: number): Promise<SeenClass[]>
+  readClass(scope: Scope, name: string): Promise<SeenClass>
   /** Marks a class as looked at, with the audit line in the same transaction. A second time changes nothing. */
   markReviewed(name: string, audit: AuditEntry): Promise<void>
   /** Resolves once all are durable. Those known already keep their time. */
   addPairs(pairs: readonly { consumer: string; class: string }[]): Promise<void>
   /** All given filters hold; by class and consumer. */
-  findPairs(
-    scope: ReadScope,
-    only: { class: string | null; consumer: string | null },
-    limit: number,
-  ): Promise<SeenPair[]>
+  findPairs(scope: Scope, only: { class: string | null; consumer: string | null }, limit: number): Promise<SeenPair[]>
   /** When this database was initialised: since then every claim of a ledger class is in it. */
   ledgerBeganAt(): Promise<number>
 }

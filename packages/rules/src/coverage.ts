@@ -3,36 +3,55 @@ import type { Verdict } from '@ranbook/contract'
 /** A class that a lookup asked; `firstSeenAt` is its first claim by a consumer asked, null when there was none yet. */
 export type AskedClass = { class: string; firstSeenAt: number | null }
 
-/** How far back a class is known in full. `gap` says why that does not reach back to the time asked, null when it does. */
+/** How far back a class is known in full. `gap` says why that does not answer what was asked, null when it does. */
 export type Coverage = { class: string; completeSince: number; gap: CoverageGap | null }
 
-/** `ledger_newer`: the ledger began after the time asked; `class_newer`: the class was first claimed after it, or never. */
-export type CoverageGap = { kind: 'ledger_newer' } | { kind: 'class_newer'; firstSeenAt: number | null }
+/**
+ * `never_claimed`: by no consumer asked, so that the name may be a slip of the pen; `ledger_newer`: the ledger began
+ * after the time asked; `time_ahead`: that time has not come yet; `class_newer`: the class was first claimed after it.
+ */
+export type CoverageGap =
+  | { kind: 'never_claimed' }
+  | { kind: 'ledger_newer' }
+  | { kind: 'time_ahead' }
+  | { kind: 'class_newer'; firstSeenAt: number }
 
 /**
- * What a permanent ledger that began at `beganAt` knows of each class at the time asked (`at`, null: since it began).
- * A class nobody had claimed by then may have run without the ledger, so its silence proves nothing.
+ * What a permanent ledger that began at `beganAt` knows at `checkedAt` of each class at the time asked (`at`, null:
+ * since it began). A class nobody had claimed by then may have run without the ledger, so its silence proves nothing.
  */
-export function coverageOf(classes: readonly AskedClass[], beganAt: number, at: number | null): Coverage[] {
+export function coverageOf(
+  classes: readonly AskedClass[],
+  known: { beganAt: number; checkedAt: number },
+  at: number | null,
+): Coverage[] {
   return classes.map(({ class: name, firstSeenAt }) => ({
     class: name,
-    completeSince: beganAt,
-    gap: at === null ? null : gapAt(firstSeenAt, beganAt, at),
+    completeSince: known.beganAt,
+    gap: firstSeenAt === null ? { kind: 'never_claimed' } : at === null ? null : gapAt(firstSeenAt, known, at),
   }))
 }
 
-function gapAt(firstSeenAt: number | null, beganAt: number, at: number): CoverageGap | null {
+function gapAt(
+  firstSeenAt: number,
+  { beganAt, checkedAt }: { beganAt: number; checkedAt: number },
+  at: number,
+): CoverageGap | null {
   if (at < beganAt) return { kind: 'ledger_newer' }
-  return firstSeenAt === null || firstSeenAt > at ? { kind: 'class_newer', firstSeenAt } : null
+  if (at > checkedAt) return { kind: 'time_ahead' }
+  return firstSeenAt > at ? { kind: 'class_newer', firstSeenAt } : null
 }
 
 /**
- * What is said where no record was found. `never` needs every class asked to be complete for the time asked; a question
- * about a time that no class asked reaches is `unknown` too.
+ * What is said where no record was found. `never` needs every class asked to be complete for the time asked. Where none
+ * was asked at all, a question about a time, or one that was limited to what never claimed here, is `unknown` too.
  */
-export function verdictWithoutRecord(coverage: readonly Coverage[], at: number | null): 'never' | 'unknown' {
+export function verdictWithoutRecord(
+  coverage: readonly Coverage[],
+  asked: { at: number | null; limited: boolean },
+): 'never' | 'unknown' {
   if (coverage.some(({ gap }) => gap !== null)) return 'unknown'
-  return coverage.length === 0 && at !== null ? 'unknown' : 'never'
+  return coverage.length === 0 && (asked.at !== null || asked.limited) ? 'unknown' : 'never'
 }
 
 /** The order in which verdicts outweigh each other: what may have run outweighs what has not. */

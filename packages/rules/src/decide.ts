@@ -66,6 +66,36 @@ export function grantFirst(request: ClaimRequest, policy: Policy): NewRecord {
   return { request, leaseMs: request.leaseMs ?? policy.lease_ms, onLeaseExpiry: policy.on_lease_expiry }
 }
 
+/** The record that a store writes for it, where nothing stands. `now` is the store's clock in ms. */
+export function firstGrant(grant: NewRecord, fencingToken: number, now: number): LedgerRecord {
+  const { request, leaseMs, onLeaseExpiry } = grant
+  return {
+    digest: request.digest,
+    version: 1,
+    class: request.class,
+    consumer: request.consumer,
+    key: request.key,
+    state: 'claimed',
+    cause: null,
+    generation: 1,
+    attempt: 1,
+    claimToken: request.claimToken,
+    fencingToken,
+    owner: request.owner,
+    leaseMs,
+    onLeaseExpiry,
+    leaseExpiresAt: now + leaseMs,
+    sweepAt: now + leaseMs,
+    firstClaimedAt: now,
+    claimedAt: now,
+    endedAt: null,
+    availableAt: null,
+    fingerprint: request.fingerprint,
+    result: null,
+    error: null,
+  }
+}
+
 /**
  * What a claim gets where a record stands. Pure; `jitter` lies in [0, 1) and spreads `retryAfterMs` only.
  * Order: known fingerprint differs, live claim repeated, then the state's row of the protocol's table. A token that

@@ -12,9 +12,14 @@ export interface JsonCursor {
   deepest: number
   /** Characters of the longest number skipped so far. */
   longestNumber: number
-  /** A value nested so deep that the rest was not looked at. */
-  gaveUp: boolean
+  /** Values met so far: members, elements and containers. */
+  values: number
+  /** Why the rest was not looked at. */
+  gaveUp: GaveUp | null
 }
+
+/** Nests too deep, holds too many values, or a list of the shape holds more than its maximum. */
+export type GaveUp = 'too_deep' | 'too_many_values' | { readonly list: string; readonly maxItems: number }
 
 /** Character codes of the JSON punctuation. */
 export const QUOTE = 0x22
@@ -32,7 +37,7 @@ const GIVE_UP_DEPTH = 1000
 
 /** A cursor at the beginning of `text`. */
 export function jsonCursor(text: string): JsonCursor {
-  return { text, at: 0, open: 0, deepest: 0, longestNumber: 0, gaveUp: false }
+  return { text, at: 0, open: 0, deepest: 0, longestNumber: 0, values: 0, gaveUp: null }
 }
 
 /** Moves past white space and returns the code of the character there; NaN at the end of the text. */
@@ -41,6 +46,12 @@ export function skipSpace(cursor: JsonCursor): number {
   let code = text.charCodeAt(cursor.at)
   while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = text.charCodeAt(++cursor.at)
   return code
+}
+
+/** Stops at the end of the text, so that no caller's loop goes on. */
+export function giveUp(cursor: JsonCursor, why: GaveUp): void {
+  cursor.gaveUp ??= why
+  cursor.at = cursor.text.length
 }
 
 /** Index after the closing quote of the string that opens at `at`; the text's length when it never closes. */
@@ -55,8 +66,8 @@ export function endOfString(text: string, at: number): number {
 }
 
 /**
- * Moves past one value, noting how deep it nests and how long its numbers are. Gives up at 1 000 levels: the cursor then
- * stands at the end of the text, so that no caller's loop goes on.
+ * Moves past one value, noting how deep it nests, how long its numbers are and how many values it holds. Gives up at
+ * 1 000 levels.
  */
 export function skipValue(cursor: JsonCursor): void {
   const { text, open } = cursor
@@ -68,9 +79,10 @@ export function skipValue(cursor: JsonCursor): void {
       at = endOfString(text, at)
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
       at++
+      cursor.values++
       if (++depth > cursor.deepest) cursor.deepest = depth
       if (depth > GIVE_UP_DEPTH) {
-        cursor.gaveUp = true
+        giveUp(cursor, 'too_deep')
         at = text.length
       }
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
@@ -82,6 +94,7 @@ export function skipValue(cursor: JsonCursor): void {
       while (isWordPart(text.charCodeAt(at)))
       if (at - start > cursor.longestNumber) cursor.longestNumber = at - start
     } else {
+      if (code === COMMA) cursor.values++
       at++
     }
   } while (depth > open && at < text.length)

@@ -1,8 +1,16 @@
-import type { Change, NewRecord } from './decide.ts'
+import { type Change, firstGrant, type NewRecord } from './decide.ts'
 import type { AuditLine, AuditStore } from './key-store.ts'
-import { policyCovers } from './policy.ts'
 import { type ArchivedAttempt, type Details, type LedgerRecord, visibleState } from './record.ts'
-import type { DuplicateTally, FullRecord, LateCompletion, RecordFilter, RecordStore } from './record-store.ts'
+import {
+  type DuplicateTally,
+  type FullRecord,
+  type LateCompletion,
+  type ListedRecord,
+  type RecordFilter,
+  type RecordStore,
+  releasedAttemptsShown,
+} from './record-store.ts'
+import { coversRecord } from './scope.ts'
 import { completedFields } from './settle.ts'
 
 /** A store in this process's memory, with the audit lines that its changes carried. */
@@ -38,7 +46,7 @@ export function createMemoryStore(options: { now: () => number }): MemoryStore {
     const { digest, claimToken } = item.request
     const standing = rows.get(digest)
     if (standing) return { inserted: false, record: standing.record, tokenSpent: isSpent(standing, claimToken), now }
-    const record = firstGrant(item, drawFencingToken(), now)
+    const record = freezeRecord(firstGrant(item, drawFencingToken(), now))
     const details = freezeDetails(item.request.details)
     rows.set(digest, { record, details, duplicates: null, attempts: [], lateCompletions: [] })
     return { inserted: true, record, tokenSpent: false, now }
@@ -100,7 +108,7 @@ export function createMemoryStore(options: { now: () => number }): MemoryStore {
         .filter((row) => matches(row, filter, now))
         .sort((a, b) => compareAge(b.record, a.record))
         .slice(0, filter.limit)
-      return { rows: found.map(fullRecordOf), now }
+      return { rows: found.map(listedRecordOf), now }
     },
 
     async readFull(digests) {
@@ -110,7 +118,10 @@ export function createMemoryStore(options: { now: () => number }): MemoryStore {
 
     async readHistory(digest) {
       const row = rows.get(digest)
-      return { attempts: [...(row?.attempts ?? [])], lateCompletions: [...(row?.lateCompletions ?? [])] }
+      const attempts = row?.attempts ?? []
+      const shown = new Set(attempts.filter(({ end }) => end === 'released').slice(-releasedAttemptsShown))
+      const listed = attempts.filter((attempt) => attempt.end !== 'released' || shown.has(attempt))
+      return { attempts: listed, lateCompletions: [...(row?.lateCompletions ?? [])] }
     },
 
     async addDuplicates(tallies) {
@@ -126,10 +137,13 @@ export function createMemoryStore(options: { now: () => number }): MemoryStore {
       }
     },
 
-    async keepLateCompletion(late) {
-      const row = rows.get(late.digest)
-      if (!row || row.lateCompletions.some(({ claimToken }) => claimToken === late.claimToken)) return
-      row.lateCompletions.push(Object.freeze({ ...late, at: readClock() }))
+    async keepLateCompletions(late) {
+      const at = readClock()
+      for (const item of late) {
+        const row = rows.get(item.digest)
+        if (!row || row.lateCompletions.some(({ claimToken }) => claimToken === item.claimToken)) continue
+        row.lateCompletions.push(Object.freeze({ ...item, at }))
+      }
     },
 
     async linesAbout(target, actionPrefix, limit) {
@@ -137,34 +151,6 @@ export function createMemoryStore(options: { now: () => number }): MemoryStore {
       return about.slice(Math.max(0, about.length - limit))
     },
   }
-}
-
-function firstGrant({ request, leaseMs, onLeaseExpiry }: NewRecord, fencingToken: number, now: number): LedgerRecord {
-  return freezeRecord({
-    digest: request.digest,
-    version: 1,
-    class: request.class,
-    consumer: request.consumer,
-    key: request.key,
-    state: 'claimed',
-    cause: null,
-    generation: 1,
-    attempt: 1,
-    claimToken: request.claimToken,
-    fencingToken,
-    owner: request.owner,
-    leaseMs,
-    onLeaseExpiry,
-    leaseExpiresAt: now + leaseMs,
-    sweepAt: now + leaseMs,
-    firstClaimedAt: now,
-    claimedAt: now,
-    endedAt: null,
-    availableAt: null,
-    fingerprint: request.fingerprint,
-    result: null,
-    error: null,
-  })
 }
 
 function fillDetails(kept: Details, given: Details): Details {
@@ -191,6 +177,12 @@ function fullRecordOf({ record, details, duplicates }: Row): FullRecord {
   return { record, details, duplicates }
 }
 
+function listedRecordOf({ record, details, duplicates }: Row): ListedRecord {
+  const { result, ...shown } = record
+  const { payload: _large, ...listed } = details
+  return { record: shown, hasResult: result !== null, details: listed, duplicates }
+}
+
 /** Oldest first by (firstClaimedAt, digest). */
 function compareAge(a: Pick<LedgerRecord, 'firstClaimedAt' | 'digest'>, b: typeof a): number {
   if (a.firstClaimedAt !== b.firstClaimedAt) return a.firstClaimedAt - b.firstClaimedAt
@@ -198,15 +190,10 @@ function compareAge(a: Pick<LedgerRecord, 'firstClaimedAt' | 'digest'>, b: typeo
 }
 
 function matches({ record, details }: Row, filter: RecordFilter, now: number): boolean {
-  const { scope, after } = filter
-  const inScope =
-    scope === null ||
-    scope.some(
-      ({ classes, consumer }) =>
-        (consumer === null || consumer === record.consumer) && classes.some((name) => policyCovers(name, record.class)),
-    )
+  const { digests, scope, after } = filter
   return (
-    inScope &&
+    (digests === null || digests.includes(record.digest)) &&
+    (scope === null || scope.some((one) => coversRecord(one, record))) &&
     (filter.class === null || filter.class === record.class) &&
     (filter.consumer === null || filter.consumer === record.consumer) &&
     (filter.state === null || filter.state === visibleState(record, now)) &&

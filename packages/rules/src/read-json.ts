@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { limits } from '@ranbook/contract'
+import type { GaveUp } from './json-cursor.ts'
 import { findJsonFault } from './json-fault.ts'
-import { type JsonShape, nameAt, type Skim, skimJson } from './skim-json.ts'
+import { type JsonShape, nameAt, type Skim, type Span, skimJson } from './skim-json.ts'
 
 export type { JsonShape } from './skim-json.ts'
 
@@ -22,6 +23,20 @@ export class JsonText {
   }
 }
 
+/** A body in which a list holds more items than its shape lets it: `400 invalid_request`. */
+export class TooManyItems {
+  readonly ok = false
+  readonly code = 'invalid_request'
+  /** The list's name. */
+  readonly path: string
+  readonly detail: string
+
+  constructor(list: string, maxItems: number) {
+    this.path = list
+    this.detail = `must hold at most ${maxItems} items`
+  }
+}
+
 /** Why a body, or one item of a batch, was not read: always `400 invalid_json`. */
 export class JsonRefusal {
   readonly ok = false
@@ -38,8 +53,12 @@ const TOO_DEEP = new JsonRefusal(
   `Arrays and objects are nested over ${limits.jsonMaxDepth} deep, the body's own included.`,
 )
 
+const TOO_MANY_VALUES = new JsonRefusal(
+  'The body, or one item of it, holds more than 1000 values beside its opaque ones.',
+)
+
 /** What `readJson` answers. */
-export type JsonReading = { readonly ok: true; readonly value: unknown } | JsonRefusal
+export type JsonReading = { readonly ok: true; readonly value: unknown } | JsonRefusal | TooManyItems
 
 /**
  * Reads a request body exactly. Never throws for a bad body.
@@ -47,9 +66,12 @@ export type JsonReading = { readonly ok: true; readonly value: unknown } | JsonR
  * Refused: ill-formed UTF-8, a byte order mark, what JSON.parse refuses, containers nested over 64 deep with the
  * envelope counted, a number of over 400 characters, and a member named twice in the body or in an object that `shape`
  * describes (escaped spellings of a name are the same name). An object in a list of `shape` is an envelope of its own:
- * its depth counts from itself, and if it is refused a `JsonRefusal` stands in its place while the others are read.
+ * its depth counts from itself, and if it is refused a `JsonRefusal` stands in its place while the others are read. More
+ * items than the list may hold, or over 1 000 values in one envelope beside its texts, refuse the body: its memory is
+ * bounded by its size.
  *
  * Members that `shape` calls `'text'` come back as `JsonText`, so digits, member order, repeats and escapes are kept.
+ * They hold on to nothing of the body around them.
  * `__proto__` is an own property like any other.
  */
 export function readJson(bytes: Uint8Array, shape: JsonShape): JsonReading {
@@ -59,17 +81,40 @@ export function readJson(bytes: Uint8Array, shape: JsonShape): JsonReading {
   }
   const text = decode(bytes)
   const skim = skimJson(text, shape)
-  if (skim.gaveUp) return TOO_DEEP
+  if (skim.gaveUp !== null) return refusalOf(skim.gaveUp)
   const tooLarge = judgeSize(skim)
   if (tooLarge !== null) return tooLarge
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseAround(text, skim.texts)
   } catch {
     // The engine's own message quotes the body.
     return new JsonRefusal(describeFault(text))
   }
   return putInPlace(text, skim, value) ?? { ok: true, value }
+}
+
+function refusalOf(gaveUp: GaveUp): JsonRefusal | TooManyItems {
+  if (gaveUp === 'too_deep') return TOO_DEEP
+  if (gaveUp === 'too_many_values') return TOO_MANY_VALUES
+  return new TooManyItems(gaveUp.list, gaveUp.maxItems)
+}
+
+/**
+ * What JSON.parse makes of the body, 0 standing for each text. Throws what it throws. Each text is judged by itself, so
+ * that its values are built one text at a time, and where it is too large for any limit not at all.
+ */
+function parseAround(text: string, texts: readonly Span[]): unknown {
+  let around = ''
+  let from = 0
+  for (const { start, end } of texts) {
+    const inner = text.slice(start, end)
+    if (inner.length <= limits.opaqueMaxBytes) JSON.parse(inner)
+    else if (findJsonFault(inner) !== null) throw new SyntaxError('a text is not JSON')
+    around += `${text.slice(from, start)}0`
+    from = end
+  }
+  return JSON.parse(around + text.slice(from))
 }
 
 function judgeSize(skim: Skim): JsonRefusal | null {
@@ -87,7 +132,7 @@ function putInPlace(text: string, skim: Skim, value: unknown): JsonRefusal | nul
   if (Object.keys(value).length !== skim.nameStarts.length) return new JsonRefusal(describeRepeat(text, skim))
   for (const { name, seen } of skim.found) {
     if (typeof seen === 'string') {
-      value[name] = new JsonText(seen)
+      value[name] = new JsonText(detached(seen, text))
     } else if (Array.isArray(seen)) {
       putRefusalsInPlace(text, seen, value[name])
     } else {
@@ -106,6 +151,14 @@ function putRefusalsInPlace(text: string, skims: readonly (Skim | null)[], items
     const refusal = judgeSize(skim) ?? putInPlace(text, skim, items[index])
     if (refusal !== null) items[index] = refusal
   }
+}
+
+/** Up to this much of a body may be held for a text within it: copying small ones costs more than it frees. */
+const heldAroundMaxChars = 4096
+
+/** The engine keeps the whole text of which another one is a slice; a copy keeps itself alone. */
+function detached(slice: string, whole: string): string {
+  return whole.length - slice.length <= heldAroundMaxChars ? slice : Buffer.from(slice).toString()
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

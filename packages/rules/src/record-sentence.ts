@@ -55,7 +55,7 @@ function verdictClause(facts: RecordFacts): string {
       return `was given up: ${deadClause(record, consumer, ended)}`
     case 'ready':
       return record.cause === 'released'
-        ? `${facts.unheardAttempts === 0 ? 'has not run' : 'waits'}: ${consumer} gave ${attempt} back unstarted${ended}, and the next delivery runs it`
+        ? `${isWholeStory(facts) ? 'has not run' : 'waits'}: ${consumer} gave ${attempt} back unstarted${ended}, and the next delivery runs it`
         : `is to run with the next delivery: an operator sent it back${ended} after ${attempt} of ${consumer}${record.error === null ? ', which may have run' : errorPart(record)}`
     case 'skipped':
       return `was skipped on purpose: an operator decided so${ended} after ${attempt} of ${consumer}`
@@ -67,7 +67,7 @@ function ranClause(facts: RecordFacts): string {
   const consumer = named(record.consumer)
   const first = `first claimed at ${utc(record.firstClaimedAt)}`
   const times =
-    completions > 1 ? `ran ${completions} times, by deliberate replay` : isOnlyRun(facts) ? 'ran once' : 'ran'
+    completions > 1 ? `ran ${completions} times, by deliberate replay` : isWholeStory(facts) ? 'ran once' : 'ran'
   if (record.state !== 'completed') {
     return `${times}: ${consumer} completed an earlier generation, and generation ${record.generation} is ${record.state}, ${first}`
   }
@@ -77,7 +77,8 @@ function ranClause(facts: RecordFacts): string {
     : `${times}: ${consumer} completed it${when}, attempt ${record.attempt}, ${first}`
 }
 
-function isOnlyRun({ unheardAttempts, late }: RecordFacts): boolean {
+/** Was every attempt heard of in time, so that nothing more can have run than what stands here? */
+function isWholeStory({ unheardAttempts, late }: RecordFacts): boolean {
   return unheardAttempts === 0 && late === null
 }
 

@@ -1,6 +1,7 @@
 import type { RecordState } from '@ranbook/contract'
 import type { Change, NewRecord } from './decide.ts'
 import type { ArchivedAttempt, Details, LedgerRecord } from './record.ts'
+import type { Scope } from './scope.ts'
 
 /** `inserted`: nothing stood there and `record` is ours. Else `record` stands there, as read after the try. */
 export type InsertOutcome = {
@@ -29,18 +30,34 @@ export type FullRecord = {
   duplicates: DuplicateTally | null
 }
 
+/** The same as lists show it: without payload and result, which may be large. */
+export type ListedRecord = {
+  record: Omit<LedgerRecord, 'result'>
+  hasResult: boolean
+  details: Omit<Details, 'payload'>
+  duplicates: DuplicateTally | null
+}
+
 export type DuplicateTally = { count: number; firstAt: number; lastAt: number }
 
 /** A result that came after the claim was no longer its sender's. */
 export type LateCompletion = { digest: string; claimToken: string; result: string | null; at: number }
 
-/** Everything kept about one record beside itself, oldest first. */
+/**
+ * Of attempts that were given back, which a consumer may do for ever, a history shows the newest. The others are bounded
+ * by the policy, and each tells whether the effect may have run.
+ */
+export const releasedAttemptsShown = 1000
+
+/** What is kept about one record beside itself, oldest first; see `releasedAttemptsShown`. */
 export type RecordHistory = { attempts: ArchivedAttempt[]; lateCompletions: LateCompletion[] }
 
 /** All given filters hold. Newest first by (firstClaimedAt, digest); `after` is the last row of the page before. */
 export type RecordFilter = {
-  /** Allowed (class pattern, consumer) scope of the caller; null: everything. */
-  scope: readonly { classes: readonly string[]; consumer: string | null }[] | null
+  /** Only these records. */
+  digests: readonly string[] | null
+  /** Any one of the caller's scopes covers it; null: everything. */
+  scope: readonly Scope[] | null
   class: string | null
   consumer: string | null
   /** As shown: an overdue `hold` claim is held, see `visibleState`. */
@@ -84,13 +101,13 @@ export type RecordStore = {
   /** Claimed records with `sweepAt` not after the store's clock, oldest first. */
   findExpired(limit: number): Promise<ReadOutcome[]>
   /** Cold reads, on their own few connections with a statement time limit. */
-  search(filter: RecordFilter): Promise<{ rows: FullRecord[]; now: number }>
+  search(filter: RecordFilter): Promise<{ rows: ListedRecord[]; now: number }>
   readFull(digests: readonly string[]): Promise<{ rows: (FullRecord | null)[]; now: number }>
   readHistory(digest: string): Promise<RecordHistory>
   /** Adds to the tallies of records that still stand. */
   addDuplicates(tallies: readonly ({ digest: string } & DuplicateTally)[]): Promise<void>
-  /** The first late result of each (record, token) is kept. */
-  keepLateCompletion(late: Omit<LateCompletion, 'at'>): Promise<void>
+  /** Keeps the first late result of each (record, token), of records that still stand. */
+  keepLateCompletions(late: readonly Omit<LateCompletion, 'at'>[]): Promise<void>
 }
 
 /** Why a store could not answer. The caller must take the outcome of a write as unknown. */
@@ -100,8 +117,11 @@ export type StoreErrorCode = 'store_unavailable' | 'storage_full' | 'overloaded'
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly code: StoreErrorCode
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+  /** A sentence for whoever asked, where asking otherwise would help: unlike the message it quotes nothing. */
+  readonly advice: string | null
+  constructor(code: StoreErrorCode, message: string, options: ErrorOptions & { advice?: string } = {}) {
     super(message, options)
     this.code = code
+    this.advice = options.advice ?? null
   }
 }

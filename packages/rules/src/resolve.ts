@@ -1,7 +1,8 @@
 import type { Resolution } from '@ranbook/contract'
 import type { AuditEntry } from './audit-entry.ts'
 import type { Change } from './decide.ts'
-import { isLeaseLive, type LedgerRecord } from './record.ts'
+import { isLeaseLive, type LedgerRecord, visibleState } from './record.ts'
+import { completedFields } from './settle.ts'
 
 /** An operator's decision about a record. `result` is JSON text and belongs to `completed`. */
 export type ResolveCommand = { decision: Resolution; result: string | null; endLiveClaim: boolean }
@@ -9,31 +10,38 @@ export type ResolveCommand = { decision: Resolution; result: string | null; endL
 /**
  * What an operator's decision writes, or null where the record is not resolvable as it stands: completed, skipped, or
  * claimed with a live lease (unless `endLiveClaim`). A `retry` claim whose lease is over needs `endLiveClaim` too: its
- * state is still `claimed`, and its owner would be cut off.
+ * state is still `claimed`, and its owner would be cut off. A `retry` of what was released changes its version only. The
+ * audit line gets the state and attempt that stood.
  */
-export function resolve(record: LedgerRecord, command: ResolveCommand, audit: AuditEntry, now: number): Change | null {
+export function resolve(
+  record: LedgerRecord,
+  command: ResolveCommand,
+  audit: Omit<AuditEntry, 'before'>,
+  now: number,
+): Change | null {
   if (!isResolvable(record, command, now)) return null
-  const decided = {
-    version: record.version + 1,
-    cause: 'operator',
-    leaseExpiresAt: null,
-    sweepAt: null,
-    endedAt: now,
-    availableAt: null,
-  } as const
-  const fields: Partial<LedgerRecord> =
-    command.decision === 'completed'
-      ? { state: 'completed', result: command.result }
-      : command.decision === 'retry'
-        ? { state: 'ready', cause: 'retry' }
-        : { state: command.decision }
+  const before = JSON.stringify({ state: visibleState(record, now), attempt: record.attempt })
   return {
     expectVersion: record.version,
-    record: { ...record, ...decided, ...fields },
+    record: { ...record, version: record.version + 1, ...fieldsAfter(record, command, now) },
     grants: false,
     archive: null,
     fill: null,
-    audit,
+    audit: { ...audit, before },
+  }
+}
+
+function fieldsAfter(record: LedgerRecord, command: ResolveCommand, now: number): Partial<LedgerRecord> {
+  const decided = { cause: 'operator', leaseExpiresAt: null, sweepAt: null, endedAt: now, availableAt: null } as const
+  switch (command.decision) {
+    case 'completed':
+      return { ...completedFields(command.result, now), cause: 'operator' }
+    case 'retry':
+      // Given back unstarted, the next delivery runs it anyway: as an operator's doing it would look as if it may have run.
+      return record.cause === 'released' ? {} : { ...decided, state: 'ready', cause: 'retry' }
+    case 'dead':
+    case 'skipped':
+      return { ...decided, state: command.decision }
   }
 }
 

@@ -5,15 +5,20 @@ import { policyCovers } from './policy.ts'
 export type KeyScopes = { actions: Action[]; classes: string[]; consumer: string | null }
 
 /** What a caller may touch: classes by policy name or pattern, and one consumer or (null) all. */
-export type ReadScope = { classes: readonly string[]; consumer: string | null }
+export type Scope = { classes: readonly string[]; consumer: string | null }
 
 /** Does a scope reach a class, or a pattern as a whole: `refund.*` covers itself and `refund.eu.*`, not `*`? */
 export function coversClass(classes: readonly string[], name: string): boolean {
   return classes.some((pattern) => policyCovers(pattern, name))
 }
 
+/** May a caller of this scope see, claim and settle a record of this class and consumer? Outside looks like absent. */
+export function coversRecord(scope: Scope, record: { class: string; consumer: string }): boolean {
+  return (scope.consumer === null || scope.consumer === record.consumer) && coversClass(scope.classes, record.class)
+}
+
 /** Does the scope leave nothing out? */
-export function seesEverything(scope: ReadScope): boolean {
+export function seesEverything(scope: Scope): boolean {
   return scope.consumer === null && scope.classes.includes('*')
 }
 
@@ -21,10 +26,7 @@ export function seesEverything(scope: ReadScope): boolean {
  * What of `asked` goes beyond `own`, in words, or null where it lies within: actions and classes are all covered, and a
  * key of one consumer passes on that consumer only.
  */
-export function findWidening(
-  own: ReadScope & { actions: ReadonlySet<Action> },
-  asked: Readonly<KeyScopes>,
-): string | null {
+export function findWidening(own: Scope & { actions: ReadonlySet<Action> }, asked: Readonly<KeyScopes>): string | null {
   const action = asked.actions.find((wanted) => !own.actions.has(wanted))
   if (action !== undefined) return `the action ${action}`
   const name = asked.classes.find((wanted) => !coversClass(own.classes, wanted))

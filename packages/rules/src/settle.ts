@@ -28,7 +28,7 @@ export type Settlement =
     }
 
 /**
- * What becomes of a claim when a token speaks. Pure; `now` is the store's clock in ms as read with the record, `jitter`
+ * What becomes of a claim when a token speaks. Pure; only a `fail` looks at `policy`; `now` is the store's clock in ms as read with the record, `jitter`
  * lies in [0, 1) and spreads the backoff. The owner of the current token is believed until somebody else was granted or
  * an operator decided, however long its lease is over. After an operator's `retry` only a complete is still taken.
  */
@@ -121,11 +121,16 @@ function fieldsAfter(
   }
 }
 
+type CompletedFields = Pick<
+  LedgerRecord,
+  'state' | 'cause' | 'leaseExpiresAt' | 'sweepAt' | 'endedAt' | 'availableAt' | 'result' | 'error'
+>
+
 /**
  * What a complete writes beside the next version, whatever else stands in the record: this is why a store may take it
  * as one guarded write (`completeClaimed`) without reading first. `now` is the store's clock in ms.
  */
-export function completedFields(result: string | null, now: number): Partial<LedgerRecord> {
+export function completedFields(result: string | null, now: number): CompletedFields {
   return {
     state: 'completed',
     cause: null,

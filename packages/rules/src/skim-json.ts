@@ -5,6 +5,8 @@ import {
   COLON,
   COMMA,
   endOfString,
+  type GaveUp,
+  giveUp,
   type JsonCursor,
   jsonCursor,
   OPEN_ARRAY,
@@ -16,12 +18,20 @@ import {
 
 /**
  * Which members of a body are looked at; it looks like the body it describes. `'text'`: the member's text is wanted.
- * A shape: an object whose own members are looked at too. A list of one shape: an array of such objects, each an
- * envelope of its own. A member that is not named, or whose value is of another kind than said, is passed over.
+ * A shape: an object whose own members are looked at too. A shape and a number: an array of at most so many such objects,
+ * each an envelope of its own. A member that is not named, or whose value is of another kind than said, is passed over.
  */
 export interface JsonShape {
-  readonly [member: string]: 'text' | JsonShape | readonly [JsonShape]
+  readonly [member: string]: 'text' | JsonShape | ListShape
 }
+
+type ListShape = readonly [item: JsonShape, maxItems: number]
+
+/**
+ * Values in one envelope, those of its texts and the items of its lists left out. Five times what any object of the
+ * contract holds; the smallest of values takes 30 times more memory than text, and a batch has a thousand envelopes.
+ */
+const maxValues = 1000
 
 /** What was seen of an object that a shape describes. */
 export interface Skim {
@@ -33,9 +43,13 @@ export interface Skim {
   depth: number
   /** Characters of the longest number, items of lists left out. */
   longestNumber: number
-  /** Something nests over 1 000 levels deep, and was not looked at to its end. */
-  gaveUp: boolean
+  /** Why something was not looked at to its end. */
+  gaveUp: GaveUp | null
+  /** Where the texts of the whole body stand, in order; only on the outermost. */
+  readonly texts: Span[]
 }
+
+export type Span = { readonly start: number; readonly end: number }
 
 /**
  * Reads a body's outline in one pass, linear in its length, without building its values. A list's items are null where
@@ -46,14 +60,18 @@ export interface Skim {
  */
 export function skimJson(text: string, shape: JsonShape): Skim {
   const cursor = jsonCursor(text)
-  if (skipSpace(cursor) === OPEN_OBJECT) return skimEnvelope(cursor, shape)
-  const skim = emptySkim()
-  skipValue(cursor)
+  const texts: Span[] = []
+  if (skipSpace(cursor) === OPEN_OBJECT) return skimEnvelope({ cursor, texts }, shape)
+  const skim = emptySkim(texts)
+  skipLoose(cursor)
   return measured(skim, cursor)
 }
 
-function emptySkim(): Skim {
-  return { nameStarts: [], found: [], depth: 0, longestNumber: 0, gaveUp: false }
+/** One reading: where it is, and the texts found so far. */
+type Reading = { readonly cursor: JsonCursor; readonly texts: Span[] }
+
+function emptySkim(texts: Span[]): Skim {
+  return { nameStarts: [], found: [], depth: 0, longestNumber: 0, gaveUp: null, texts }
 }
 
 function measured(skim: Skim, cursor: JsonCursor): Skim {
@@ -63,21 +81,24 @@ function measured(skim: Skim, cursor: JsonCursor): Skim {
   return skim
 }
 
-function skimEnvelope(cursor: JsonCursor, shape: JsonShape): Skim {
-  const { open, deepest, longestNumber } = cursor
+function skimEnvelope(reading: Reading, shape: JsonShape): Skim {
+  const { cursor } = reading
+  const { open, deepest, longestNumber, values } = cursor
   cursor.open = 0
   cursor.deepest = 0
   cursor.longestNumber = 0
-  const skim = measured(skimObject(cursor, shape), cursor)
+  cursor.values = 0
+  const skim = measured(skimObject(reading, shape), cursor)
   cursor.open = open
   cursor.deepest = deepest
   cursor.longestNumber = longestNumber
+  cursor.values = values
   return skim
 }
 
-function skimObject(cursor: JsonCursor, shape: JsonShape): Skim {
-  const skim = emptySkim()
-  const { text } = cursor
+function skimObject(reading: Reading, shape: JsonShape): Skim {
+  const { cursor, texts } = reading
+  const skim = emptySkim(texts)
   cursor.at++
   if (++cursor.open > cursor.deepest) cursor.deepest = cursor.open
   let code = skipSpace(cursor)
@@ -87,19 +108,18 @@ function skimObject(cursor: JsonCursor, shape: JsonShape): Skim {
     if (skipSpace(cursor) !== COLON) break
     cursor.at++
     const first = skipSpace(cursor)
-    const start = cursor.at
     const wanted = name === undefined ? undefined : shape[name]
+    cursor.values++
     if (name === undefined || wanted === undefined) {
-      skipValue(cursor)
+      skipLoose(cursor)
     } else if (wanted === 'text') {
-      skipValue(cursor)
-      skim.found.push({ name, seen: text.slice(start, cursor.at) })
+      skim.found.push({ name, seen: skimText(reading) })
     } else if (isList(wanted) && first === OPEN_ARRAY) {
-      skim.found.push({ name, seen: skimList(cursor, wanted[0]) })
+      skim.found.push({ name, seen: skimList(reading, name, wanted) })
     } else if (!isList(wanted) && first === OPEN_OBJECT) {
-      skim.found.push({ name, seen: skimObject(cursor, wanted) })
+      skim.found.push({ name, seen: skimObject(reading, wanted) })
     } else {
-      skipValue(cursor)
+      skipLoose(cursor)
     }
     code = skipSpace(cursor)
     if (code !== COMMA) break
@@ -111,16 +131,34 @@ function skimObject(cursor: JsonCursor, shape: JsonShape): Skim {
   return skim
 }
 
-function skimList(cursor: JsonCursor, shape: JsonShape): (Skim | null)[] {
+/** Moves past a value that is built. */
+function skipLoose(cursor: JsonCursor): void {
+  skipValue(cursor)
+  if (cursor.values > maxValues) giveUp(cursor, 'too_many_values')
+}
+
+function skimText({ cursor, texts }: Reading): string {
+  const { at: start, text, values } = cursor
+  skipValue(cursor)
+  cursor.values = values
+  if (values > maxValues) giveUp(cursor, 'too_many_values')
+  texts.push({ start, end: cursor.at })
+  return text.slice(start, cursor.at)
+}
+
+function skimList(reading: Reading, list: string, [shape, maxItems]: ListShape): (Skim | null)[] {
+  const { cursor } = reading
   const items: (Skim | null)[] = []
   cursor.at++
   if (++cursor.open > cursor.deepest) cursor.deepest = cursor.open
   let code = skipSpace(cursor)
   while (code !== CLOSE_ARRAY && cursor.at < cursor.text.length) {
-    if (code === OPEN_OBJECT) {
-      items.push(skimEnvelope(cursor, shape))
+    if (items.length === maxItems) {
+      giveUp(cursor, { list, maxItems })
+    } else if (code === OPEN_OBJECT) {
+      items.push(skimEnvelope(reading, shape))
     } else {
-      skipValue(cursor)
+      skipLoose(cursor)
       items.push(null)
     }
     code = skipSpace(cursor)
@@ -163,6 +201,6 @@ export function nameAt(text: string, start: number): string {
   }
 }
 
-function isList(wanted: JsonShape | readonly [JsonShape]): wanted is readonly [JsonShape] {
+function isList(wanted: JsonShape | ListShape): wanted is ListShape {
   return Array.isArray(wanted)
 }

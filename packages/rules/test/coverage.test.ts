@@ -3,13 +3,16 @@ import { expect, test } from 'vitest'
 import { coverageOf, overallVerdict, verdictWithoutRecord } from '../src/coverage.ts'
 
 const began = 1_000_000
+const known = { beganAt: began, checkedAt: began + 20_000 }
 const orders = { class: 'orders', firstSeenAt: began + 500 }
 const refunds = { class: 'refunds', firstSeenAt: began + 9000 }
 const unseen = { class: 'unseen', firstSeenAt: null }
 
 const cases = [
-  { asked: 'since the ledger began', classes: [orders, refunds, unseen], at: null, verdict: 'never' },
+  { asked: 'since the ledger began', classes: [orders, refunds], at: null, verdict: 'never' },
   { asked: 'since the ledger began, with nothing claimed yet', classes: [], at: null, verdict: 'never' },
+  { asked: 'about names that never claimed', classes: [], at: null, limited: true, verdict: 'unknown' },
+  { asked: 'about a class that was never claimed', classes: [unseen], at: null, limited: true, verdict: 'unknown' },
   {
     asked: 'about the ms in which the only class was first claimed',
     classes: [orders],
@@ -23,23 +26,33 @@ const cases = [
     at: began + 500,
     verdict: 'unknown',
   },
-  { asked: 'about a class that was never claimed', classes: [unseen], at: began + 500, verdict: 'unknown' },
+  { asked: 'about a class that was never claimed at a time', classes: [unseen], at: began + 500, verdict: 'unknown' },
+  { asked: 'about the ms in which it is asked', classes: [orders], at: known.checkedAt, verdict: 'never' },
+  { asked: 'about a time that has not come', classes: [orders], at: known.checkedAt + 1, verdict: 'unknown' },
   { asked: 'about a time before the ledger', classes: [orders], at: began - 1, verdict: 'unknown' },
   { asked: 'about a time at which no class was in use', classes: [], at: began, verdict: 'unknown' },
 ]
 
-test.each(cases)('without a record, asked $asked: $verdict', ({ classes, at, verdict }) => {
-  expect(verdictWithoutRecord(coverageOf(classes, began, at), at)).toBe(verdict)
+test.each(cases)('without a record, asked $asked: $verdict', ({ classes, at, limited = false, verdict }) => {
+  expect(verdictWithoutRecord(coverageOf(classes, known, at), { at, limited })).toBe(verdict)
 })
 
 test('coverage says why a class does not reach the time asked', () => {
-  expect(coverageOf([orders, refunds], began, began + 500)).toEqual([
+  expect(coverageOf([orders, refunds], known, began + 500)).toEqual([
     { class: 'orders', completeSince: began, gap: null },
     { class: 'refunds', completeSince: began, gap: { kind: 'class_newer', firstSeenAt: began + 9000 } },
   ])
-  expect(coverageOf([orders], began, began - 1)).toEqual([
+  expect(coverageOf([orders], known, began - 1)).toEqual([
     { class: 'orders', completeSince: began, gap: { kind: 'ledger_newer' } },
   ])
+  expect(coverageOf([orders], known, known.checkedAt + 1)).toEqual([
+    { class: 'orders', completeSince: began, gap: { kind: 'time_ahead' } },
+  ])
+  for (const at of [null, began - 1, began + 1]) {
+    expect(coverageOf([unseen], known, at)).toEqual([
+      { class: 'unseen', completeSince: began, gap: { kind: 'never_claimed' } },
+    ])
+  }
 })
 
 test('the overall verdict is the heaviest given, in the order of the protocol', () => {

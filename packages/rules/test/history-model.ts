@@ -133,7 +133,10 @@ export function createHistoryModel(): HistoryModel {
     },
 
     decided(decision) {
-      story = { ...told(), decision, word: null, lost: false }
+      const known = told()
+      // Given back unstarted: nothing ran that another attempt number would have to tell from the next run.
+      if (decision === 'retry' && known.decision === null && known.word?.verb === 'release') return
+      story = { ...known, decision, word: null, lost: false }
     },
 
     givenUp() {

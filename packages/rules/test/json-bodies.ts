@@ -3,8 +3,8 @@ import { type JsonReading, type JsonShape, readJson } from '../src/read-json.ts'
 /** Shapes of the bodies that the service takes. */
 export const claim = { payload: 'text' } as const
 export const settlement = { result: 'text', error: { detail: 'text' } } as const
-export const claims = { claims: [claim] } as const
-export const settlements = { settlements: [settlement] } as const
+export const claims = { claims: [claim, 1000] } as const
+export const settlements = { settlements: [settlement, 1000] } as const
 
 /** Reads a body given as text. */
 export function read(text: string, shape: JsonShape = claim): JsonReading {

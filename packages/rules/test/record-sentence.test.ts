@@ -69,6 +69,9 @@ describe('what else is known joins the sentence', () => {
       /; a former owner reported too late, last at 1970-01-01 00:16:40 UTC, to have completed it, so it probably ran\.$/,
     )
     expect(recordSentence(factsOf('completed', { late }))).toMatch(/so it probably ran more than once\.$/)
+    const givenBack = recordSentence(factsOf('given back', { late }))
+    expect(givenBack).toMatch(/so it probably ran\.$/)
+    expect(givenBack).not.toContain('has not run')
   })
 
   test('deliberate replays are counted', () => {

@@ -2,7 +2,7 @@ import type { Resolution } from '@ranbook/contract'
 import { resolutions } from '@ranbook/contract'
 import { describe, expect, test } from 'vitest'
 import type { AuditEntry } from '../src/audit-entry.ts'
-import type { LedgerRecord } from '../src/record.ts'
+import { type LedgerRecord, visibleState } from '../src/record.ts'
 import { resolve } from '../src/resolve.ts'
 import { deepFreeze, now, type Situation, situations } from './record-situations.ts'
 
@@ -27,18 +27,17 @@ const decidable: Record<Situation, 'yes' | 'no' | 'when asked'> = {
   'sent back by an operator': 'yes',
 }
 
-const audit: AuditEntry = deepFreeze({
+const audit: Omit<AuditEntry, 'before'> = deepFreeze({
   actor: 'key:ops',
   action: 'record.resolve',
   target: 'rec_0123456789abcdef0123456789abcdef',
   reason: 'the provider confirmed it',
-  before: '{"state":"held"}',
   after: '{"state":"completed"}',
   requestId: 'r-1',
 })
 
 const decided: Record<Resolution, Partial<LedgerRecord>> = {
-  completed: { state: 'completed', cause: 'operator', result: '{"ok":true}' },
+  completed: { state: 'completed', cause: 'operator', result: '{"ok":true}', error: null },
   retry: { state: 'ready', cause: 'retry' },
   dead: { state: 'dead', cause: 'operator' },
   skipped: { state: 'skipped', cause: 'operator' },
@@ -59,9 +58,15 @@ describe('every cell of the decision table', () => {
       })
       const may = decidable[situation] === 'yes' || (decidable[situation] === 'when asked' && endLiveClaim)
       const ended = { version: 8, leaseExpiresAt: null, sweepAt: null, endedAt: now, availableAt: null }
-      const written = { ...record, ...ended, ...decided[decision] }
+      const written =
+        situation === 'given back' && decision === 'retry'
+          ? { ...record, version: 8 }
+          : { ...record, ...ended, ...decided[decision] }
+      const before = JSON.stringify({ state: visibleState(record, now), attempt: record.attempt })
       expect(resolve(record, command, audit, now)).toEqual(
-        may ? { expectVersion: 7, record: written, grants: false, archive: null, fill: null, audit } : null,
+        may
+          ? { expectVersion: 7, record: written, grants: false, archive: null, fill: null, audit: { ...audit, before } }
+          : null,
       )
     },
   )

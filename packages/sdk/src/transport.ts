@@ -16,7 +16,7 @@ type Call = {
   signal?: AbortSignal | undefined
 }
 
-/** Resolves to the JSON of the answer, null where it has no body. */
+/** Resolves to the JSON of the answer, null for 204, which has none. */
 export type Transport = (call: Call) => Promise<unknown>
 
 /** Wait before the second try; doubled each time, with full jitter. */
@@ -85,7 +85,7 @@ async function tryOnce(
 }
 
 function judge(call: Call, response: Response, text: string): Outcome {
-  const value = text === '' ? null : parse(text)
+  const value = response.status === 204 ? null : parse(text)
   const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') ?? false
   const expected = response.ok || call.answers?.includes(response.status) === true
   if (expected && !isProblem && value !== undefined) return { kind: 'answer', value }
@@ -102,7 +102,7 @@ function judge(call: Call, response: Response, text: string): Outcome {
   return { kind: 'refused', error }
 }
 
-/** Undefined for what is not JSON, such as a proxy's error page. */
+/** Undefined for what is not JSON, such as a proxy's error page or an answer whose body got lost on the way. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -189,9 +189,17 @@ test('a redirect is not followed: the key goes nowhere else and a claim stays a 
   expect(seen.map(({ path }) => path)).toEqual(['/v1/claims'])
 })
 
-test('an answer without a body is null', async () => {
+test('the answer without a body, 204, is null', async () => {
   const { ranbook } = await clientOf((response) => response.writeHead(204).end())
   expect(await ranbook.get('/v1/anything')).toBeNull()
+})
+
+test.each([200, 201])('an empty answer with status %i is not taken for a success', async (status) => {
+  const { ranbook, seen } = await clientOf((response) => response.writeHead(status).end())
+  const claim = { id: 'rec_1', claim_token: claimed.claim_token }
+  await expect(ranbook.claim(order)).rejects.toMatchObject({ code: 'unexpected_answer', status, problem: null })
+  await expect(ranbook.complete(claim)).rejects.toMatchObject({ code: 'unexpected_answer', status })
+  expect(seen).toHaveLength(2)
 })
 
 test('an abort ends a call that waits for its answer, with the reason given and without another try', async () => {

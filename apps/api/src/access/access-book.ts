@@ -10,7 +10,7 @@ export type AccessBook = {
   authenticate(authorization: string | undefined): Caller | null
   /** Newest first. Only keys that the caller could have made: others look absent. */
   list(by: Caller): Promise<ApiKeyView[]>
-  /** The secret is in the answer and nowhere else. A key can't mint a wider one: then `too_wide`. */
+  /** The secret is in the answer and nowhere else. A key can't mint a wider one, nor one that outlives it: `too_wide`. */
   create(
     by: Caller,
     name: string,

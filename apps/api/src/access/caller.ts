@@ -1,5 +1,5 @@
 import type { Action } from '@ranbook/contract'
-import type { Scope } from '../ledger/ledger-deps.ts'
+import type { Scope } from '@ranbook/rules'
 
 /** Who is calling, as its API key says. */
 export type Caller = {
@@ -8,4 +8,6 @@ export type Caller = {
   name: string
   actions: ReadonlySet<Action>
   scope: Scope
+  /** When the key ends, in ms since 1970; null: never. */
+  expiresAt: number | null
 }

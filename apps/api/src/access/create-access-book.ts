@@ -8,7 +8,7 @@ import type { Caller } from './caller.ts'
 
 export type AccessBookDeps = {
   keys: KeyStore
-  /** `RANBOOK_ADMIN_KEY`: every action on everything. Null: there is none. */
+  /** Beside those of the database: every action on everything, for ever. Null: there is none. */
   adminKey: string | null
   /** ms since 1970; expiry is judged by it. */
   now: () => number
@@ -22,15 +22,17 @@ export type AccessBookDeps = {
 const noteUseEveryMs = 60_000
 
 /** `digest`: the hex digits of the key's SHA-256, as bytes. */
-type LiveKey = { digest: Buffer; caller: Caller; expiresAt: number | null }
+type LiveKey = { digest: Buffer; caller: Caller }
+
+export type KeptAccessBook = AccessBook & { refresh(): Promise<void>; noteUses(): Promise<void> }
 
 /**
- * API keys from a copy of the live ones. `refresh` re-reads what was made or revoked elsewhere and writes down which
- * keys were used; call it each second. While the database can't be reached, keys go on verifying from the copy, so that
+ * API keys from a copy of the live ones. `refresh` re-reads what was made or revoked elsewhere, `noteUses` writes down
+ * which keys were used; call each every second. While the database can't be reached, keys go on verifying from the copy, so that
  * `/metrics` answers: nothing that a key revoked meanwhile might reach is served without the same database, and claims
  * are refused after 2 s (`PoliciesStale`).
  */
-export async function createAccessBook(deps: AccessBookDeps): Promise<AccessBook & { refresh(): Promise<void> }> {
+export async function createAccessBook(deps: AccessBookDeps): Promise<KeptAccessBook> {
   const { keys, now } = deps
   const admin =
     deps.adminKey === null ? null : { digest: Buffer.from(apiKeyDigest(deps.adminKey)), caller: adminCaller }
@@ -54,7 +56,7 @@ export async function createAccessBook(deps: AccessBookDeps): Promise<AccessBook
     uses.set(id, at)
   }
 
-  const writeUses = async (): Promise<void> => {
+  const noteUses = async (): Promise<void> => {
     if (uses.size === 0) return
     const noted = uses
     uses = new Map()
@@ -76,7 +78,7 @@ export async function createAccessBook(deps: AccessBookDeps): Promise<AccessBook
       asked.write(apiKeyDigest(text), 'latin1')
       if (id !== null && key !== undefined && timingSafeEqual(asked, key.digest)) {
         const at = now()
-        if (key.expiresAt !== null && at >= key.expiresAt) return null
+        if (key.caller.expiresAt !== null && at >= key.caller.expiresAt) return null
         noteUse(id, at)
         return key.caller
       }
@@ -94,6 +96,13 @@ export async function createAccessBook(deps: AccessBookDeps): Promise<AccessBook
         return {
           kind: 'too_wide',
           detail: `The new key would reach ${widening}, which the key that makes it does not.`,
+        }
+      }
+      if (by.expiresAt !== null && (expiresAt === null || expiresAt > by.expiresAt)) {
+        const end = new Date(by.expiresAt).toISOString()
+        return {
+          kind: 'too_wide',
+          detail: `The new key would outlive the key that makes it: give it an expires_at not after ${end}.`,
         }
       }
       const { id, text } = makeApiKey(deps.randomBytes)
@@ -124,26 +133,30 @@ export async function createAccessBook(deps: AccessBookDeps): Promise<AccessBook
       return revoked ? 'revoked' : 'absent'
     },
 
-    async refresh() {
-      await copy.refresh()
-      await writeUses()
-    },
+    refresh: copy.refresh,
+    noteUses,
   }
 }
 
 const adminCaller: Caller = {
   actor: 'key:admin',
-  name: 'RANBOOK_ADMIN_KEY',
+  name: 'admin key',
   actions: new Set<Action>(actions),
   scope: { classes: ['*'], consumer: null },
+  expiresAt: null,
 }
 
 function liveKey(key: StoredKey): LiveKey {
   const { actions: allowed, classes, consumer } = key.scopes
   return {
     digest: Buffer.from(key.secretSha256),
-    caller: { actor: `key:${key.id}`, name: key.name, actions: new Set(allowed), scope: { classes, consumer } },
-    expiresAt: key.expiresAt,
+    caller: {
+      actor: `key:${key.id}`,
+      name: key.name,
+      actions: new Set(allowed),
+      scope: { classes, consumer },
+      expiresAt: key.expiresAt,
+    },
   }
 }
 

@@ -2,7 +2,8 @@
 export type Answer = {
   status: number
   headers: Record<string, string>
-  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
+  /** Texts of a generator are made as the answer is read. */
+  body: string | Uint8Array<ArrayBuffer> | AsyncGenerator<string> | null
 }
 
 /** An answer of `application/json`. `text` is JSON text already; `headers` are added to the content type. */

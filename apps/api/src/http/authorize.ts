@@ -9,6 +9,7 @@ const nobody: Caller = {
   name: 'nobody',
   actions: new Set<Action>(),
   scope: { classes: [], consumer: null },
+  expiresAt: null,
 }
 
 /**

@@ -14,8 +14,11 @@ export type Call = {
   /** Checked against the route's `access`; `nobody`, who may do nothing, where that is open. */
   readonly caller: Caller
   readonly requestId: string
+  /** Checks the caller again, for work that goes on after a wait. Throws 401 or 403 as at the beginning. */
+  readonly authorize: () => Caller
+  readonly shed: Route['shed']
   readonly load: Load
-  /** Of its body, held until the answer; counted in `load` too. */
+  /** Of its body as long as that is read, then of what was read from it, until the answer; counted in `load` too. */
   bodyBytes: number
 }
 

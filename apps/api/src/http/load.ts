@@ -1,3 +1,4 @@
+import type { Route } from '@ranbook/contract'
 import { HttpProblem } from './problem.ts'
 
 /**
@@ -7,8 +8,12 @@ import { HttpProblem } from './problem.ts'
  */
 const maxInFlight = { first: 2000, claims: 3000, last: 4000 } as const
 
-/** Of all bodies in flight together: eight of the largest batches. Above it memory would not stay level. */
+/**
+ * Of all bodies in flight together: eight of the largest batches. Above it memory would not stay level. A quarter is
+ * for those who settle.
+ */
 const maxBodyBytesInFlight = 64 * 1024 * 1024
+const maxBodyBytesOfOthers = 48 * 1024 * 1024
 
 /** What a process has taken on and not answered yet. One per app; counted up and down by `answerRequest`. */
 export type Load = { requests: number; bodyBytes: number }
@@ -21,8 +26,9 @@ export function requireRoom(load: Load, shed: 'first' | 'claims' | 'last'): void
 }
 
 /** Throws `overloaded` where `bytes` more of bodies would not fit into memory; else the caller may add them. */
-export function requireBodyRoom(load: Load, bytes: number): void {
-  if (load.bodyBytes + bytes > maxBodyBytesInFlight) {
+export function requireBodyRoom(load: Load, shed: Route['shed'], bytes: number): void {
+  const maxBytes = shed === 'last' ? maxBodyBytesInFlight : maxBodyBytesOfOthers
+  if (load.bodyBytes + bytes > maxBytes) {
     throw new HttpProblem('overloaded', 'Too many large bodies are in flight here. Repeat after Retry-After.')
   }
 }

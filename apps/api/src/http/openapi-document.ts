@@ -78,7 +78,8 @@ function operationOf(name: string, route: Route, requests: Registry, answers: Re
   for (const [status, answer] of Object.entries<z.ZodType | string | null>(route.answers)) {
     const description = describeAnswer(route, Number(status))
     const content = contentOf(answer, Number(status), answers, `${title}Answer`)
-    responses[status] = content === null ? { description } : { description, content }
+    const headers = route.versioned && answer !== null ? { ETag: versionHeader('The version that stands.') } : undefined
+    responses[status] = { description, ...(headers && { headers }), ...(content && { content }) }
   }
   const body = route.body && { 'application/json': { schema: named(requests, route.body, `${title}Request`) } }
   return {
@@ -88,12 +89,16 @@ function operationOf(name: string, route: Route, requests: Registry, answers: Re
     description: access,
     security: route.access === 'open' ? [] : [{ apiKey: [] }],
     parameters: parametersOf(route),
-    ...(body ? { requestBody: { required: true, content: body } } : {}),
+    ...(body ? { requestBody: { required: route.bodyOptional !== true, content: body } } : {}),
     responses,
   }
 }
 
-function parametersOf({ path, query }: Route): Json[] {
+function versionHeader(description: string): Json {
+  return { description, schema: { type: 'string' } }
+}
+
+function parametersOf({ path, query, method, versioned }: Route): Json[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -107,7 +112,10 @@ function parametersOf({ path, query }: Route): Json[] {
     required: required.includes(name),
     schema,
   }))
-  return [...inPath, ...inQuery]
+  const takesVersion = versioned === true && (method === 'PUT' || method === 'DELETE')
+  const condition = { name: 'If-Match', in: 'header', required: false }
+  const inHeader = { ...condition, ...versionHeader('Change only this version, as `ETag` named it; else 412.') }
+  return [...inPath, ...inQuery, ...(takesVersion ? [inHeader] : [])]
 }
 
 function contentOf(answer: z.ZodType | string | null, status: number, answers: Registry, id: string): Json | null {

@@ -2,9 +2,9 @@ import { type ClaimInput, claimItemSchema, claimRequestSchema } from '@ranbook/c
 import {
   type ClaimRequest,
   computeFingerprint,
+  coversRecord,
   type Fingerprint,
   type JsonShape,
-  policyCovers,
   recordDigest,
 } from '@ranbook/rules'
 import type { Caller } from '../access/caller.ts'
@@ -33,7 +33,7 @@ export function validateClaimItem(value: unknown): ClaimInput {
  */
 export function claimRequestOf(ledger: LedgerDeps, caller: Caller, input: ClaimInput): ClaimRequest {
   const consumer = consumerOf(caller, input)
-  requireScope(caller, input.class, consumer)
+  requireScope(caller, { class: input.class, consumer })
   const policy = ledger.policies.policyFor(input.class)
   const payload = opaqueText(input.payload, 'payload')
   let fingerprint: Fingerprint | null = null
@@ -67,11 +67,8 @@ function consumerOf(caller: Caller, input: ClaimInput): string {
   throw invalidRequest([{ path: 'consumer', message: 'required, as the API key is not bound to a consumer' }])
 }
 
-function requireScope({ scope }: Caller, className: string, consumer: string): void {
-  if (scope.consumer !== null && scope.consumer !== consumer) {
-    throw new HttpProblem('forbidden', 'The API key is bound to another consumer.')
-  }
-  if (!scope.classes.some((name) => policyCovers(name, className))) {
-    throw new HttpProblem('forbidden', 'The API key does not cover this class.')
-  }
+/** Throws 403 for a class or consumer outside the caller's scope. */
+export function requireScope({ scope }: Caller, claimed: { class: string; consumer: string }): void {
+  if (coversRecord(scope, claimed)) return
+  throw new HttpProblem('forbidden', 'The API key does not cover this class, or is bound to another consumer.')
 }

@@ -57,7 +57,7 @@ export function problemJson(problem: HttpProblem, requestId: string): string {
  * The whole answer. 429 and 503 carry `Retry-After`: `spread` in [0, 1) makes it 1 to 3 s, so that callers who were
  * refused together do not come back together.
  */
-export function problemAnswer(problem: HttpProblem, requestId: string, spread: number): Answer {
+export function problemAnswer(problem: HttpProblem, requestId: string, spread: number): Answer & { body: string } {
   const { status } = errorCodes[problem.code]
   const headers: Record<string, string> = { 'content-type': 'application/problem+json', ...problem.headers }
   if (status === 503) headers['retry-after'] = String(1 + Math.floor(spread * 3))

@@ -1,36 +1,42 @@
 import type { IncomingMessage } from 'node:http'
 import { limits } from '@ranbook/contract'
-import { type JsonShape, readJson } from '@ranbook/rules'
+import { type JsonShape, readJson, TooManyItems } from '@ranbook/rules'
 import { type Call, requestHeader } from './call.ts'
+import { heldBytes } from './held-bytes.ts'
 import { requireBodyRoom } from './load.ts'
 import { HttpProblem } from './problem.ts'
+import { invalidRequest } from './validate.ts'
 
 export type BodyOptions = {
   /** 1 MiB unless said otherwise. */
   maxBytes?: number
   /** The members that stay text, see `readJson`. */
   shape?: JsonShape
-  /** An absent body is undefined, not a fault. */
-  optional?: boolean
 }
 
 const nothingOpaque: JsonShape = {}
 
+/** So small a body is what it holds, near enough. */
+const countedAsRead = 4096
+
 /**
  * The request's body as exact JSON. Throws an `HttpProblem`: 415 for another type, charset or an encoding, 413 as soon
  * as more than `maxBytes` were announced or came, 400 `invalid_json` for anything that is not one well-formed value,
- * an absent body included, 503 where too many bodies are in memory already.
+ * an absent body included, `invalid_request` for a list that is too long, 503 where too many bodies are in memory already.
+ * What counts as in memory from then on is what was read, not the body it was read from.
  */
 export async function readJsonBody(call: Call, options: BodyOptions = {}): Promise<unknown> {
   const maxBytes = options.maxBytes ?? limits.bodyMaxBytes
-  if (options.optional && requestHeader(call.context, 'content-type') === undefined) {
-    const bytes = await readBytes(call, maxBytes)
-    if (bytes.length === 0) return undefined
-  }
   requireJson(call)
   const bytes = await readBytes(call, maxBytes)
   const reading = readJson(bytes, options.shape ?? nothingOpaque)
+  if (reading instanceof TooManyItems) throw invalidRequest([{ path: reading.path, message: reading.detail }])
   if (!reading.ok) throw new HttpProblem(reading.code, reading.detail)
+  if (bytes.length > countedAsRead) {
+    const held = heldBytes(reading.value)
+    call.load.bodyBytes += held - call.bodyBytes
+    call.bodyBytes = held
+  }
   return reading.value
 }
 
@@ -60,7 +66,7 @@ function tooLarge(maxBytes: number): HttpProblem {
 
 function takeChunk(call: Call, length: number, maxBytes: number): void {
   if (call.bodyBytes + length > maxBytes) throw tooLarge(maxBytes)
-  requireBodyRoom(call.load, length)
+  requireBodyRoom(call.load, call.shed, length)
   call.bodyBytes += length
   call.load.bodyBytes += length
 }
@@ -68,7 +74,7 @@ function takeChunk(call: Call, length: number, maxBytes: number): void {
 /** Straight from the socket's message: a web stream in between costs more than all the rest of reading. */
 function readIncoming(call: Call, incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    let chunks: Buffer[] = []
     const onData = (chunk: Buffer): void => {
       try {
         takeChunk(call, chunk.length, maxBytes)
@@ -84,7 +90,11 @@ function readIncoming(call: Call, incoming: IncomingMessage, maxBytes: number): 
       if (!incoming.complete) reject(new HttpProblem('invalid_json', 'The body ended before it was complete.'))
     }
     incoming.on('data', onData).on('error', onCut).on('close', onCut)
-    incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
+    incoming.on('end', () => {
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+      // These functions live as long as the message does, which is until the answer.
+      chunks = []
+    })
   })
 }
 

@@ -4,18 +4,18 @@ import {
   type AuditLine,
   type Details,
   type DuplicateTally,
-  type FullRecord,
   isLeaseLive,
   type LateCompletion,
   type LedgerRecord,
+  type ListedRecord,
 } from '@ranbook/rules'
 import type { RecordFile } from '../ledger/get-record.ts'
 import { timeText } from './time-text.ts'
 import { recordMembers, recordRowMembers } from './write-record.ts'
 
 /** A row of the list of records, as `recordRowSchema` of the contract describes it. */
-export function recordRowJson(full: FullRecord, now: number): string {
-  return `{${recordRowMembers(full.record, now)},${detailMembers(full.details, full.duplicates)}}`
+export function recordRowJson(listed: ListedRecord, now: number): string {
+  return `{${recordRowMembers(listed, now)},${detailMembers(listed.details, listed.duplicates)}}`
 }
 
 /** A record and everything kept about it, as `fullRecordSchema` of the contract describes it. Holds no token. */
@@ -32,7 +32,7 @@ export function duplicatesView(tally: DuplicateTally | null): DuplicatesView | n
   return { count: tally.count, first_at: timeText(tally.firstAt), last_at: timeText(tally.lastAt) }
 }
 
-function detailMembers(details: Details, duplicates: DuplicateTally | null): string {
+function detailMembers(details: Omit<Details, 'payload'>, duplicates: DuplicateTally | null): string {
   const { refs, source, seq, occurredAt } = details
   return `"refs":${JSON.stringify(refs ?? [])},"source":${JSON.stringify(source)},"seq":${JSON.stringify(seq)},"occurred_at":${JSON.stringify(timeOrNull(occurredAt))},"duplicates":${JSON.stringify(duplicatesView(duplicates))}`
 }

@@ -1,5 +1,5 @@
 import type { Reason } from '@ranbook/contract'
-import { idempotencyKey, type LedgerRecord, recordId, visibleState } from '@ranbook/rules'
+import { idempotencyKey, type LedgerRecord, type ListedRecord, recordId, visibleState } from '@ranbook/rules'
 import type { ClaimAnswer } from '../ledger/claim.ts'
 import { timeText } from './time-text.ts'
 
@@ -17,28 +17,32 @@ export function recordJson(record: LedgerRecord, now: number): string {
 }
 
 /** The members of `recordJson` without the braces, to splice more in. */
-export function recordMembers(record: LedgerRecord, now: number, resultMember = `"result":${record.result},`): string {
+export function recordMembers(record: LedgerRecord, now: number, result = resultMembers(record)): string {
   const owner = record.owner === null ? 'null' : JSON.stringify(record.owner)
   const rest = `"owner":${owner},"claimed_at":${timeJson(record.claimedAt)},"available_at":${timeJson(record.availableAt)}`
-  return `${sharedMembers(record, now, resultMember)},${rest}`
+  return `${sharedMembers(record, now, result)},${rest}`
 }
 
 /** The same without `result`, which may be large: for rows of a list. */
-export function recordRowMembers(record: LedgerRecord, now: number): string {
-  return recordMembers(record, now, '')
+export function recordRowMembers({ record, hasResult }: ListedRecord, now: number): string {
+  return recordMembers({ ...record, result: null }, now, `"has_result":${hasResult},`)
+}
+
+function resultMembers({ result }: LedgerRecord): string {
+  return `"has_result":${result !== null},"result":${result},`
 }
 
 /**
  * Concatenated by hand: stored JSON is spliced in as the text it is, and would lose digits on the way through a value.
  * Only texts that came from outside need quoting.
  */
-function sharedMembers(record: LedgerRecord, now: number, resultMember = `"result":${record.result},`): string {
-  const { digest, leaseExpiresAt, result } = record
+function sharedMembers(record: LedgerRecord, now: number, result = resultMembers(record)): string {
+  const { digest, leaseExpiresAt } = record
   // By the times alone, so that it reads the same before and after the sweeper wrote `held`.
   const leaseOver = leaseExpiresAt !== null && now > leaseExpiresAt
   const remainingMs = leaseExpiresAt === null ? null : Math.max(0, leaseExpiresAt - now)
   const reason = reasonOf(record)
-  return `"id":"${recordId(digest)}","class":${JSON.stringify(record.class)},"consumer":${JSON.stringify(record.consumer)},"key":${JSON.stringify(record.key)},"state":"${visibleState(record, now)}","generation":${record.generation},"attempt":${record.attempt},"fencing_token":${record.fencingToken},"idempotency_key":"${idempotencyKey(digest, record.generation)}","lease_expires_at":${timeJson(leaseExpiresAt)},"lease_remaining_ms":${remainingMs},"lease_over":${leaseOver},"has_result":${result !== null},${resultMember}"error":${record.error},"details_erased_at":null,"first_claimed_at":${timeJson(record.firstClaimedAt)},"settled_at":${timeJson(settledAt(record))},"reason":${reason === null ? 'null' : `"${reason}"`},"skipped":${record.state === 'skipped'},"degraded":false,"replay":null`
+  return `"id":"${recordId(digest)}","class":${JSON.stringify(record.class)},"consumer":${JSON.stringify(record.consumer)},"key":${JSON.stringify(record.key)},"state":"${visibleState(record, now)}","generation":${record.generation},"attempt":${record.attempt},"fencing_token":${record.fencingToken},"idempotency_key":"${idempotencyKey(digest, record.generation)}","lease_expires_at":${timeJson(leaseExpiresAt)},"lease_remaining_ms":${remainingMs},"lease_over":${leaseOver},${result}"error":${record.error},"details_erased_at":null,"first_claimed_at":${timeJson(record.firstClaimedAt)},"settled_at":${timeJson(settledAt(record))},"reason":${reason === null ? 'null' : `"${reason}"`},"skipped":${record.state === 'skipped'},"degraded":false,"replay":null`
 }
 
 function timeJson(ms: number | null): string {

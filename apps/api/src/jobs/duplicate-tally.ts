@@ -32,6 +32,7 @@ export function startDuplicateTally({ store, lost, failed }: TallyDeps): TallyJo
     const standing = pending.get(digest)
     if (standing) {
       standing.count += 1
+      standing.firstAt = Math.min(standing.firstAt, now)
       standing.lastAt = Math.max(standing.lastAt, now)
     } else if (pending.size < maxKeys) {
       pending.set(digest, { count: 1, firstAt: now, lastAt: now })
@@ -61,7 +62,12 @@ export function startDuplicateTally({ store, lost, failed }: TallyDeps): TallyJo
     for (const [digest, tally] of entries) {
       const newer = pending.get(digest)
       if (newer) {
-        pending.set(digest, { count: tally.count + newer.count, firstAt: tally.firstAt, lastAt: newer.lastAt })
+        // The database's clock may have been set back in between.
+        pending.set(digest, {
+          count: tally.count + newer.count,
+          firstAt: Math.min(tally.firstAt, newer.firstAt),
+          lastAt: Math.max(tally.lastAt, newer.lastAt),
+        })
       } else if (pending.size < maxKeys) {
         pending.set(digest, tally)
       } else {

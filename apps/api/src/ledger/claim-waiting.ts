@@ -1,5 +1,6 @@
 import type { ClaimRequest, RecordStore } from '@ranbook/rules'
 import { type ClaimAnswer, claim } from './claim.ts'
+import { onlyAnswer } from './item-failure.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 
 /** Each holds a connection and a body; more would only be a queue of unknown length. */
@@ -146,18 +147,21 @@ export type WaitOptions = {
   waitMs: number
   /** Has the client hung up? Asked before every decision that could grant. */
   isGone: () => boolean
+  /** Throws where the caller may not claim any more. Asked right before every decision after a wait. */
+  requireAccess: () => void
 }
 
 /**
  * A claim that waits while it is `in_progress`: for the record to change, the lease to end or `waitMs` to be over; then
  * it is decided again as if it came now. A client that is gone is never granted; where no place is free, the client is
- * gone or the process shuts down, the last answer stands. Only the final answer is observed. Throws as `claim` does.
+ * gone or the process shuts down, the last answer stands. Only the final answer is observed. Throws what `requireAccess`
+ * throws, and whatever kept the claim from being answered.
  */
 export async function claimWaiting(
   deps: LedgerDeps,
   room: WaitRoom,
   request: ClaimRequest,
-  { waitMs, isGone }: WaitOptions,
+  { waitMs, isGone, requireAccess }: WaitOptions,
 ): Promise<ClaimAnswer> {
   const endsAt = performance.now() + waitMs
   let reportLast = (): void => {}
@@ -171,8 +175,7 @@ export async function claimWaiting(
   }
   const decide = async (): Promise<ClaimAnswer> => {
     reportLast = () => {}
-    const [answer] = await claim({ ...deps, observer }, [request])
-    return answer as ClaimAnswer
+    return onlyAnswer(await claim({ ...deps, observer }, [request]))
   }
 
   let answer = await decide()
@@ -185,6 +188,7 @@ export async function claimWaiting(
         const forMs = Math.min(leaseMs, endsAt - performance.now())
         const next = await room.untilChange(record.digest, record.version, forMs, isGone)
         if (next === 'go' || isGone()) break
+        requireAccess()
         answer = await decide()
       }
     } finally {

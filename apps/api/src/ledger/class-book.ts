@@ -1,6 +1,6 @@
 import type { Policy } from '@ranbook/contract'
-import type { PolicyChange, PolicyFault, SeenPair } from '@ranbook/rules'
-import type { PolicyBook, Scope } from './ledger-deps.ts'
+import type { PolicyChange, PolicyFault, Scope, SeenPair } from '@ranbook/rules'
+import type { PolicyBook } from './ledger-deps.ts'
 
 /** When and by whom a class's own policy was written last; `version` is its `ETag`. */
 export type OwnPolicy = { version: number; updatedAt: number; updatedBy: string }

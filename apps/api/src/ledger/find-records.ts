@@ -1,86 +1,123 @@
-import { type LookupMatch, limits } from '@ranbook/contract'
+import { type LookupMatch, limits, type RecordState } from '@ranbook/contract'
 import {
-  type FullRecord,
+  isLeaseLive,
+  type ListedRecord,
   parseIdempotencyKey,
   parseRecordId,
   type RecordFilter,
   type RecordStore,
   recordDigest,
+  type Scope,
   type SeenPair,
   seesEverything,
+  visibleState,
 } from '@ranbook/rules'
 import type { FoundRecord } from './describe-records.ts'
 import { IdentityCollision } from './identity-collision.ts'
-import type { Scope } from './ledger-deps.ts'
 
 /** What is looked for: a text, and the class and consumer it is limited to. */
 export type Sought = { q: string; class: string | null; consumer: string | null }
 
-/** `now` is the store's clock at the first read. `more`: there are more than the newest `pageMaxItems`. */
-export type Finding = { found: Map<string, FoundRecord>; now: number; more: boolean }
+/**
+ * `now` is the store's clock at the first read. `more`: more records match than were found; none of them outweighs those
+ * that were, but that one of them may be running where `mayRun`.
+ */
+export type Finding = { found: Map<string, FoundRecord>; now: number; more: boolean; mayRun: boolean }
 
-/** Records come with payload and result, so a question with thousands of them is read in parts. */
+const emptyFinding = (): Finding => ({ found: new Map(), now: Number.POSITIVE_INFINITY, more: false, mayRun: false })
+
+/** A statement with more takes so long that other readers would be refused meanwhile. */
 const digestsPerRead = 200
 
 /** Records with this key for the pairs given, byte for byte. Throws `IdentityCollision` where a digest stands for another. */
 export async function findByKey(
-  store: Pick<RecordStore, 'readFull'>,
+  store: Pick<RecordStore, 'search'>,
   key: string,
   pairs: readonly Omit<SeenPair, 'firstSeenAt'>[],
 ): Promise<Finding> {
   const asked = new Map(pairs.map((pair) => [recordDigest(pair.consumer, pair.class, key), pair]))
-  return readDigests(store, [...asked.keys()], (digest, { record }) => {
-    const pair = asked.get(digest)
+  return readDigests(store, [...asked.keys()], ({ record }) => {
+    const pair = asked.get(record.digest)
     if (pair !== undefined) IdentityCollision.refuse(record, { ...pair, key })
     return 'key'
   })
 }
 
 /** The record whose id or idempotency key (with or without a label) the text is. */
-export function findById(store: Pick<RecordStore, 'readFull'>, text: string): Promise<Finding> {
+export function findById(store: Pick<RecordStore, 'search'>, text: string): Promise<Finding> {
   const byId = parseRecordId(text)
   const digest = byId ?? parseIdempotencyKey(text)?.digest
   return readDigests(store, digest === undefined ? [] : [digest], () => (byId === null ? 'idempotency_key' : 'id'))
 }
 
 async function readDigests(
-  store: Pick<RecordStore, 'readFull'>,
+  store: Pick<RecordStore, 'search'>,
   digests: readonly string[],
-  matchOf: (digest: string, full: FullRecord) => LookupMatch,
+  matchOf: (listed: ListedRecord) => LookupMatch,
 ): Promise<Finding> {
-  const finding: Finding = { found: new Map(), now: Number.POSITIVE_INFINITY, more: false }
+  const finding = emptyFinding()
   for (let from = 0; from < digests.length; from += digestsPerRead) {
     const part = digests.slice(from, from + digestsPerRead)
-    const { rows, now } = await store.readFull(part)
+    const { rows, now } = await store.search({ ...everything, digests: part, limit: part.length })
     finding.now = Math.min(finding.now, now)
-    for (const [at, full] of rows.entries()) {
-      const digest = part[at]
-      if (full !== null && digest !== undefined)
-        finding.found.set(digest, foundRecord(full, matchOf(digest, full), now))
-    }
+    for (const listed of rows) finding.found.set(listed.record.digest, foundRecord(listed, matchOf(listed), now))
   }
   return finding
 }
 
-/** Records that carry the text as a reference, or as `source#seq`. */
+/**
+ * Records that carry the text as a reference, or as `source#seq`: the newest `pageMaxItems` of each, and where there are
+ * more, one of those that outweigh them (`overallVerdict`), so that no run is left out for its age.
+ */
 export async function findByMention(
   store: Pick<RecordStore, 'search'>,
   scope: Scope,
   sought: Sought,
 ): Promise<Finding> {
-  const finding: Finding = { found: new Map(), now: Number.POSITIVE_INFINITY, more: false }
+  const finding = emptyFinding()
   for (const { matched, filter } of mentions(sought.q)) {
-    const { rows, now } = await store.search({ ...everything, ...limitedTo(scope, sought), ...filter })
-    finding.now = Math.min(finding.now, now)
-    finding.more ||= rows.length > limits.pageMaxItems
-    for (const full of rows.slice(0, limits.pageMaxItems)) {
-      finding.found.set(full.record.digest, foundRecord(full, matched, now))
+    const look = async (more: Partial<RecordFilter>): Promise<FoundRecord[]> => {
+      const { rows, now } = await store.search({ ...everything, ...limitedTo(scope, sought), ...filter, ...more })
+      finding.now = Math.min(finding.now, now)
+      return rows.map((listed) => foundRecord(listed, matched, now))
+    }
+    const take = (items: readonly FoundRecord[]): void => {
+      for (const item of items) finding.found.set(item.record.digest, item)
+    }
+    const newest = await look({})
+    const page = newest.slice(0, limits.pageMaxItems)
+    take(page)
+    if (newest.length > page.length) {
+      finding.more = true
+      for (const state of statesAbove(page)) {
+        const standing = await look({ state, limit: state === 'claimed' ? everything.limit : 1 })
+        const running = standing.filter(isRunning)
+        take(running.length > 0 ? running.slice(0, 1) : standing.slice(0, 1))
+        finding.mayRun ||= running.length === 0 && standing.length > limits.pageMaxItems
+      }
     }
   }
   return finding
 }
 
+/** Lightest first: a record that goes on while they are looked for goes up, and `completed` is never left. */
+const statesByWeight = ['skipped', 'ready', 'dead', 'failed', 'held', 'claimed', 'completed'] as const
+
+/** The states whose records may outweigh those given; behind a claim whose lease is over another one may be running. */
+function statesAbove(items: readonly FoundRecord[]): readonly RecordState[] {
+  const weights = items.map((item) => {
+    const state = visibleState(item.record, item.now)
+    return statesByWeight.indexOf(state) - (state === 'claimed' && !isRunning(item) ? 1 : 0)
+  })
+  return statesByWeight.slice(Math.max(...weights) + 1)
+}
+
+function isRunning({ record, now }: FoundRecord): boolean {
+  return isLeaseLive(record, now)
+}
+
 const everything: RecordFilter = {
+  digests: null,
   scope: null,
   class: null,
   consumer: null,
@@ -111,7 +148,7 @@ function mentions(q: string): { matched: LookupMatch; filter: Partial<RecordFilt
   return found
 }
 
-/** Without payload and result, which no answer about a verdict needs. */
-function foundRecord({ record, duplicates }: FullRecord, matched: LookupMatch, now: number): FoundRecord {
+/** No answer about a verdict needs the result. */
+function foundRecord({ record, duplicates }: ListedRecord, matched: LookupMatch, now: number): FoundRecord {
   return { record: { ...record, result: null }, duplicates, matched, now }
 }

@@ -1,6 +1,4 @@
-import type { FullRecord, RecordHistory, RecordStore } from '@ranbook/rules'
-import type { Scope } from './ledger-deps.ts'
-import { mayTouch } from './settle.ts'
+import { coversRecord, type FullRecord, type RecordHistory, type RecordStore, type Scope } from '@ranbook/rules'
 
 /** Everything kept about one record beside the audit. `attempts` are those displaced; `now` is the store's clock. */
 export type RecordFile = { full: FullRecord; history: RecordHistory; now: number }
@@ -13,7 +11,7 @@ export async function getRecord(
 ): Promise<RecordFile | null> {
   const { rows, now } = await store.readFull([digest])
   const full = rows[0] ?? null
-  if (full === null || !mayTouch(scope, full.record)) return null
+  if (full === null || !coversRecord(scope, full.record)) return null
   const history = await store.readHistory(digest)
   // A grant between the two reads archives the attempt that the record still shows as its current one.
   const attempts = history.attempts.filter(({ fencingToken }) => fencingToken < full.record.fencingToken)

@@ -6,7 +6,10 @@ export class IdentityCollision extends Error {
   readonly code = 'identity_collision'
 
   /** Throws where the record that stands is not the one asked for. */
-  static refuse(record: LedgerRecord, asked: { class: string; consumer: string; key: string }): void {
+  static refuse(
+    record: Pick<LedgerRecord, 'digest' | 'class' | 'consumer' | 'key'>,
+    asked: { class: string; consumer: string; key: string },
+  ): void {
     if (record.key === asked.key && record.class === asked.class && record.consumer === asked.consumer) return
     throw new IdentityCollision(`record ${record.digest} stands for another identity than the one asked for`)
   }

@@ -43,8 +43,5 @@ export class PoliciesStale extends Error {
   readonly code = 'policies_stale'
 }
 
-/** What a caller may touch: classes by policy name or pattern, and one consumer or all. */
-export type Scope = { classes: readonly string[]; consumer: string | null }
-
 /** A record could not be changed within this many rounds of read, decide and compare-and-set. */
 export const maxRounds = 12

@@ -4,9 +4,11 @@ import {
   type Coverage,
   coverageOf,
   coversClass,
+  coversRecord,
   lookupSentence,
   overallVerdict,
   type RecordStore,
+  type Scope,
   type SeenPair,
   seesEverything,
   verdictWithoutRecord,
@@ -14,11 +16,9 @@ import {
 import type { ClassBook } from './class-book.ts'
 import { describeRecords, type FoundRecord, type RecordAnswer } from './describe-records.ts'
 import { type Finding, findById, findByKey, findByMention } from './find-records.ts'
-import type { Scope } from './ledger-deps.ts'
-import { mayTouch } from './settle.ts'
 
 export type LookupDeps = {
-  store: Pick<RecordStore, 'readFull' | 'readHistory' | 'search'>
+  store: Pick<RecordStore, 'readHistory' | 'search'>
   classes: Pick<ClassBook, 'pairsSeen' | 'ledgerBeganAt'>
   /** ms since 1970, for answers that no store was asked for. */
   now: () => number
@@ -54,44 +54,69 @@ export async function lookup(deps: LookupDeps, scope: Scope, question: Question)
   const search = outOfScope ? nothingAsked(deps.now()) : await searchAll(deps, scope, question)
   if (search === 'scope_too_wide') return { kind: 'scope_too_wide' }
 
-  const coverage = coverageOf(search.classes, beganAt, question.at)
+  const { checkedAt, more } = search
+  const coverage = coverageOf(search.classes, { beganAt, checkedAt }, question.at)
+  const limited = !seesEverything(scope) || question.class !== null || question.consumer !== null
   const newestFirst = search.found.sort((a, b) => b.record.firstClaimedAt - a.record.firstClaimedAt)
-  const more = search.more || newestFirst.length > limits.pageMaxItems
-  const records = await describeRecords(deps.store, newestFirst.slice(0, limits.pageMaxItems))
+  const found = await describeRecords(deps.store, newestFirst)
   const verdict =
-    records.length > 0
-      ? overallVerdict(records.map((answer) => answer.verdict))
+    found.length > 0
+      ? verdictOver(found, search)
       : outOfScope
         ? 'unknown'
-        : verdictWithoutRecord(coverage, question.at)
-  const decisive = records.find((answer) => answer.verdict === verdict)
+        : verdictWithoutRecord(coverage, { at: question.at, limited })
+  const decisive = found.find((answer) => answer.verdict === verdict)
   const sentence = lookupSentence({
     question: question.q,
     verdict,
-    found: decisive === undefined ? null : { sentence: decisive.sentence, others: records.length - 1, more },
+    found: found.length === 0 ? null : { sentence: decisive?.sentence ?? null, count: found.length, more },
     at: question.at,
     beganAt,
-    checkedAt: search.checkedAt,
+    checkedAt,
     coverage,
+    only: question,
     scope: seesEverything(scope) ? null : scope,
     outOfScope,
   })
-  return { kind: 'answered', verdict, sentence, checkedAt: search.checkedAt, records, more, coverage }
+  const records = pageWith(decisive, found)
+  return {
+    kind: 'answered',
+    verdict,
+    sentence,
+    checkedAt,
+    records,
+    more: more || found.length > records.length,
+    coverage,
+  }
 }
 
-type Search = { found: FoundRecord[]; checkedAt: number; more: boolean; classes: AskedClass[] }
+/** Over every record that matches: what was not looked at weighs no more than what was, see `findByMention`. */
+function verdictOver(found: readonly RecordAnswer[], { mayRun }: Search): Verdict {
+  const verdict = overallVerdict(found.map((answer) => answer.verdict))
+  return verdict === 'interrupted' && mayRun ? 'unknown' : verdict
+}
+
+/** The newest, and the one that decides among them. */
+function pageWith(decisive: RecordAnswer | undefined, newestFirst: RecordAnswer[]): RecordAnswer[] {
+  const page = newestFirst.slice(0, limits.pageMaxItems)
+  if (decisive === undefined || page.includes(decisive)) return page
+  return [...page.slice(0, -1), decisive]
+}
+
+/** `mayRun`: see `Finding`. */
+type Search = { found: FoundRecord[]; checkedAt: number; more: boolean; mayRun: boolean; classes: AskedClass[] }
 
 function nothingAsked(checkedAt: number): Search {
-  return { found: [], checkedAt, more: false, classes: [] }
+  return { found: [], checkedAt, more: false, mayRun: false, classes: [] }
 }
 
 async function searchAll(deps: LookupDeps, scope: Scope, question: Question): Promise<Search | 'scope_too_wide'> {
   const { store } = deps
   const byId = await findById(store, question.q)
-  const before = await pairsAsked(deps, scope, question)
-  if (before === null) return idAlone(byId, scope, question)
-  const byKey = await findByKey(store, question.q, before)
   const byMention = await findByMention(store, scope, question)
+  const before = await pairsAsked(deps, scope, question)
+  if (before === null) return withoutKeys(deps, [byId, byMention], scope, question)
+  const byKey = await findByKey(store, question.q, before)
   const after = await pairsAsked(deps, scope, question)
   if (after === null) return 'scope_too_wide'
   const known = new Set(before.map(pairText))
@@ -101,23 +126,43 @@ async function searchAll(deps: LookupDeps, scope: Scope, question: Question): Pr
     after.filter((pair) => !known.has(pairText(pair))),
   )
 
-  const findings = [byId, byKey, newcomers, byMention]
+  return {
+    ...merged(deps, [byId, byKey, newcomers, byMention], scope, question),
+    classes: classesAsked(after, question),
+  }
+}
+
+/** Of a record that several findings hold, the first counts. */
+function merged(
+  deps: LookupDeps,
+  findings: readonly Finding[],
+  scope: Scope,
+  question: Question,
+): Omit<Search, 'classes'> {
   const found = new Map(findings.toReversed().flatMap((finding) => asked(finding, scope, question)))
   const firstLook = Math.min(...findings.map(({ now }) => now))
   return {
     found: [...found.values()],
     checkedAt: Number.isFinite(firstLook) ? firstLook : deps.now(),
-    more: byMention.more,
-    classes: classesAsked(after, question),
+    more: findings.some(({ more }) => more),
+    mayRun: findings.some(({ mayRun }) => mayRun),
   }
 }
 
-/** Too many pairs to try the text as a key of each: an id names its record all the same. */
-function idAlone(byId: Finding, scope: Scope, question: Question): Search | 'scope_too_wide' {
-  const found = asked(byId, scope, question).map(([, item]) => item)
-  if (found.length === 0) return 'scope_too_wide'
-  const classes = found.map(({ record }) => ({ class: record.class, firstSeenAt: record.firstClaimedAt }))
-  return { found, checkedAt: byId.now, more: false, classes }
+/** Too many pairs to try the text as a key of each: an id names its record all the same, and the classes are its own. */
+async function withoutKeys(
+  deps: LookupDeps,
+  findings: readonly [byId: Finding, byMention: Finding],
+  scope: Scope,
+  question: Question,
+): Promise<Search | 'scope_too_wide'> {
+  if (asked(findings[0], scope, question).length === 0) return 'scope_too_wide'
+  const search = merged(deps, findings, scope, question)
+  const pairs: SeenPair[] = []
+  for (const pair of new Map(search.found.map(({ record }) => [pairText(record), record])).values()) {
+    pairs.push(...(await deps.classes.pairsSeen(scope, pair, 1)))
+  }
+  return { ...search, classes: classesAsked(pairs, question) }
 }
 
 /** Null: more than one lookup tries. */
@@ -129,14 +174,14 @@ async function pairsAsked(deps: LookupDeps, scope: Scope, question: Question): P
 function asked(finding: Finding, scope: Scope, question: Question): [string, FoundRecord][] {
   return [...finding.found].filter(
     ([, { record }]) =>
-      mayTouch(scope, record) &&
+      coversRecord(scope, record) &&
       (question.class === null || question.class === record.class) &&
       (question.consumer === null || question.consumer === record.consumer),
   )
 }
 
 /** Names hold no control characters, so no two pairs share a text. */
-function pairText(pair: SeenPair): string {
+function pairText(pair: Pick<SeenPair, 'consumer' | 'class'>): string {
   return `${pair.consumer}\n${pair.class}`
 }
 

@@ -1,11 +1,10 @@
-import { type FullRecord, type RecordFilter, type RecordStore, seesEverything } from '@ranbook/rules'
-import type { Scope } from './ledger-deps.ts'
+import { type ListedRecord, type RecordFilter, type RecordStore, type Scope, seesEverything } from '@ranbook/rules'
 
 /** What a page of records is limited to. Times in ms; `after` is the last row of the page before. */
-export type RecordQuery = Omit<RecordFilter, 'scope'>
+export type RecordQuery = Omit<RecordFilter, 'digests' | 'scope'>
 
 /** `last` is the position to go on from, null where nothing is left. `now` is the store's clock. */
-export type RecordPage = { rows: FullRecord[]; last: RecordFilter['after']; now: number }
+export type RecordPage = { rows: ListedRecord[]; last: RecordFilter['after']; now: number }
 
 /** One page of the records the caller may read, newest first. */
 export async function searchRecords(
@@ -16,6 +15,7 @@ export async function searchRecords(
   // One row more than asked for tells whether there is a next page.
   const { rows, now } = await store.search({
     ...query,
+    digests: null,
     scope: seesEverything(scope) ? null : [scope],
     limit: query.limit + 1,
   })

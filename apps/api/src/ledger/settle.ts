@@ -1,7 +1,20 @@
 import type { ErrorCode } from '@ranbook/contract'
-import type { LedgerRecord } from '@ranbook/rules'
-import { policyCovers, type ReadOutcome, type SettleCommand, StoreError, settle as settleRule } from '@ranbook/rules'
-import { type LedgerDeps, maxRounds, type Scope } from './ledger-deps.ts'
+import {
+  type Change,
+  type CompleteRequest,
+  coversRecord,
+  defaultPolicy,
+  type LateCompletion,
+  type LedgerRecord,
+  type ReadOutcome,
+  type Scope,
+  type SettleCommand,
+  type Settlement,
+  StoreError,
+  settle as settleRule,
+} from '@ranbook/rules'
+import { askFor, ItemFailure } from './item-failure.ts'
+import { type LedgerDeps, maxRounds } from './ledger-deps.ts'
 
 /** One word of an owner about its claim. */
 export type SettleItem = { digest: string; claimToken: string; command: SettleCommand }
@@ -13,14 +26,16 @@ export type SettleAnswer =
   /** No such record, or outside the caller's scope. */
   | { kind: 'not_found' }
 
+type Answers = (SettleAnswer | ItemFailure)[]
+
 /**
  * Complete, fail, extend and release. Items that name one record are applied in the order given, the others side by
  * side. A complete goes first as one guarded write; where its guard does not hold, and for the other verbs, the record
- * is read, `settle` of the rules judges, and the change is a compare-and-set. Throws `StoreError` for the whole call:
- * outcomes are then unknown and safe to repeat.
+ * is read, `settle` of the rules judges, and the change is a compare-and-set. Where a store call fails, the items it was
+ * made for are failures, and so are later items of their records, which are not tried: safe to repeat in this order.
  */
-export async function settle(deps: LedgerDeps, scope: Scope, items: readonly SettleItem[]): Promise<SettleAnswer[]> {
-  const answers: SettleAnswer[] = new Array(items.length)
+export async function settle(deps: LedgerDeps, scope: Scope, items: readonly SettleItem[]): Promise<Answers> {
+  const answers: Answers = new Array(items.length)
   let waiting = items.map((item, at) => ({ item, at }))
   while (waiting.length > 0) {
     const wave = new Map<string, { item: SettleItem; at: number }>()
@@ -30,17 +45,25 @@ export async function settle(deps: LedgerDeps, scope: Scope, items: readonly Set
       else wave.set(entry.item.digest, entry)
     }
     await settleWave(deps, scope, [...wave.values()], answers)
-    waiting = later
+    waiting = later.filter(({ item, at }) => {
+      const before = answers[wave.get(item.digest)?.at ?? at]
+      if (before instanceof ItemFailure) answers[at] = before
+      return !(before instanceof ItemFailure)
+    })
   }
   return answers
 }
 
 type OpenSettle = { item: SettleItem; at: number }
 
-async function settleWave(deps: LedgerDeps, scope: Scope, wave: OpenSettle[], answers: SettleAnswer[]): Promise<void> {
+async function settleWave(deps: LedgerDeps, scope: Scope, wave: OpenSettle[], answers: Answers): Promise<void> {
   let open = scope.classes.includes('*') ? await completeFirst(deps, scope, wave, answers) : wave
   for (let round = 0; open.length > 0; round++) {
-    if (round === maxRounds) throw new StoreError('overloaded', 'a record changed faster than it could be settled')
+    if (round === maxRounds) {
+      const failure = new ItemFailure(new StoreError('overloaded', 'a record changed faster than it could be settled'))
+      for (const { at } of open) answers[at] = failure
+      return
+    }
     open = await judgeRound(deps, scope, open, answers)
   }
 }
@@ -50,96 +73,83 @@ async function completeFirst(
   deps: LedgerDeps,
   scope: Scope,
   wave: OpenSettle[],
-  answers: SettleAnswer[],
+  answers: Answers,
 ): Promise<OpenSettle[]> {
-  const completes: { digest: string; claimToken: string; consumer: string | null; result: string | null }[] = []
-  const entries: OpenSettle[] = []
+  const completes: (OpenSettle & { request: CompleteRequest })[] = []
   const open: OpenSettle[] = []
   for (const entry of wave) {
     const { command, digest, claimToken } = entry.item
     if (command.verb === 'complete') {
-      completes.push({ digest, claimToken, consumer: scope.consumer, result: command.result })
-      entries.push(entry)
+      completes.push({ ...entry, request: { digest, claimToken, consumer: scope.consumer, result: command.result } })
     } else {
       open.push(entry)
     }
   }
-  if (completes.length === 0) return open
-  const written = await deps.store.completeClaimed(completes)
-  for (const [index, entry] of entries.entries()) {
-    const done = written[index]
-    if (done) {
-      answers[entry.at] = { kind: 'settled', ...done }
-      deps.observer.settled('complete', done.record)
+  for (const [{ item, at }, done] of await askFor(completes, answers, (entries) =>
+    deps.store.completeClaimed(entries.map(({ request }) => request)),
+  )) {
+    if (done === null) {
+      open.push({ item, at })
     } else {
-      open.push(entry)
+      answers[at] = { kind: 'settled', ...done }
+      deps.observer.settled('complete', done.record)
     }
   }
   return open
 }
 
 /** Reads, judges and writes; returns those whose compare-and-set lost a race. */
-async function judgeRound(
-  deps: LedgerDeps,
-  scope: Scope,
-  open: OpenSettle[],
-  answers: SettleAnswer[],
-): Promise<OpenSettle[]> {
-  const read = await deps.store.read(open.map(({ item }) => ({ digest: item.digest, claimToken: item.claimToken })))
-  const writing: {
-    entry: OpenSettle
-    found: ReadOutcome
-    change: Parameters<typeof deps.store.compareAndSet>[0][number]
-  }[] = []
-  for (const [index, entry] of open.entries()) {
-    const found = read[index]
-    if (!found || !mayTouch(scope, found.record)) {
+async function judgeRound(deps: LedgerDeps, scope: Scope, open: OpenSettle[], answers: Answers): Promise<OpenSettle[]> {
+  const writing: (OpenSettle & { now: number; change: Change })[] = []
+  const late: (OpenSettle & { kept: Omit<LateCompletion, 'at'> })[] = []
+  for (const [entry, found] of await askFor(open, answers, (entries) =>
+    deps.store.read(entries.map(({ item }) => ({ digest: item.digest, claimToken: item.claimToken }))),
+  )) {
+    if (found === null || !coversRecord(scope, found.record)) {
       answers[entry.at] = { kind: 'not_found' }
       continue
     }
-    const { record, now } = found
-    const verdict = judge(deps, entry.item, found)
-    if (verdict.kind === 'write') {
-      writing.push({ entry, found, change: verdict.change })
-    } else if (verdict.kind === 'same') {
-      answers[entry.at] = { kind: 'settled', record, now }
-    } else {
-      if (verdict.lateCompletion) await keepLate(deps, entry.item)
-      answers[entry.at] = { kind: 'refused', code: verdict.code, record, now }
+    try {
+      const { record, now } = found
+      const verdict = judge(deps, entry.item, found)
+      if (verdict.kind === 'write') {
+        writing.push({ ...entry, now, change: verdict.change })
+      } else if (verdict.kind === 'same') {
+        answers[entry.at] = { kind: 'settled', record, now }
+      } else {
+        answers[entry.at] = { kind: 'refused', code: verdict.code, record, now }
+        const { claimToken, command, digest } = entry.item
+        if (verdict.lateCompletion && command.verb === 'complete') {
+          late.push({ ...entry, kept: { digest, claimToken, result: command.result } })
+        }
+      }
+    } catch (error) {
+      answers[entry.at] = new ItemFailure(error)
     }
   }
-  if (writing.length === 0) return []
-  const applied = await deps.store.compareAndSet(writing.map(({ change }) => change))
+  await askFor(late, answers, async (entries) => {
+    await deps.store.keepLateCompletions(entries.map(({ kept }) => kept))
+    return []
+  })
+
   const lost: OpenSettle[] = []
-  for (const [index, { entry, found }] of writing.entries()) {
-    const written = applied[index]
-    if (written) {
-      answers[entry.at] = { kind: 'settled', record: written.record, now: found.now }
-      deps.observer.settled(entry.item.command.verb, written.record)
+  for (const [{ item, at, now }, written] of await askFor(writing, answers, (entries) =>
+    deps.store.compareAndSet(entries.map(({ change }) => change)),
+  )) {
+    if (written === null) {
+      lost.push({ item, at })
     } else {
-      lost.push(entry)
+      answers[at] = { kind: 'settled', record: written.record, now }
+      deps.observer.settled(item.command.verb, written.record)
     }
   }
   return lost
 }
 
-function judge(deps: LedgerDeps, item: SettleItem, found: ReadOutcome): ReturnType<typeof settleRule> {
-  const { record, now } = found
-  const token = record.claimToken === item.claimToken ? 'current' : found.tokenSpent ? 'earlier' : 'unknown'
-  return settleRule(record, token, item.command, deps.policies.policyFor(record.class), now, deps.random())
-}
-
-async function keepLate(deps: LedgerDeps, item: SettleItem): Promise<void> {
-  if (item.command.verb !== 'complete') return
-  await deps.store.keepLateCompletion({
-    digest: item.digest,
-    claimToken: item.claimToken,
-    result: item.command.result,
-  })
-}
-
-/** May a caller of this scope see and settle the record? Outside looks like absent. */
-export function mayTouch(scope: Scope, record: { class: string; consumer: string }): boolean {
-  if (scope.consumer !== null && scope.consumer !== record.consumer) return false
-  return scope.classes.some((name) => policyCovers(name, record.class))
+function judge(deps: LedgerDeps, { claimToken, command }: SettleItem, found: ReadOutcome): Settlement {
+  const { record, now, tokenSpent } = found
+  const token = record.claimToken === claimToken ? 'current' : tokenSpent ? 'earlier' : 'unknown'
+  // No other verb needs the policy, and one that a newer version wrote must not keep a claim from being settled.
+  const policy = command.verb === 'fail' ? deps.policies.policyFor(record.class) : defaultPolicy
+  return settleRule(record, token, command, policy, now, deps.random())
 }

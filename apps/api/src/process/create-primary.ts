@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { makeApiKey } from '../access/api-key-text.ts'
 import type { Config } from '../config.ts'
 import type { PostgresTarget } from '../stores/postgres/postgres-target.ts'
 import { adminKeyFile } from './admin-key-file.ts'
 import { type AdminKeySource, banner } from './banner.ts'
+import { endLimitMs } from './drain-limits.ts'
 import { keepEmbedded } from './keep-embedded.ts'
 import type { Log } from './log.ts'
 import { prepareDatabase } from './prepare-database.ts'
+import { type DatabasePlace, refuseUnreachable } from './refuse-unreachable.ts'
 import { type ServeOptions, serve } from './serve.ts'
 import { startWorkers } from './start-workers.ts'
 import { untilReachable } from './until-reachable.ts'
@@ -29,7 +32,10 @@ export type Primary = {
    * @throws an error that `isStartRefusal` tells apart, whose message is for the operator, or what nobody expected.
    */
   start(): Promise<void>
-  /** Drains what `start` has brought up so far, in 10 s at most, and ends the embedded database. */
+  /**
+   * Drains what `start` has brought up so far and ends the embedded database: 10 s in all at most. What is left then ends
+   * with this process.
+   */
   stop(): Promise<void>
 }
 
@@ -40,8 +46,10 @@ export function createPrimary({ config, log, version, webRoot, say }: PrimaryDep
   const start = async (): Promise<void> => {
     const database = await openDatabase(config, log, closers)
     const makeFirstKey = config.databaseUrl !== null && config.adminKey === null
-    const firstKey = await untilReachable(database.place, log, () =>
-      prepareDatabase({ target: database.target, log, makeFirstKey }),
+    const firstKey = await untilReachable(
+      log,
+      () => prepareDatabase({ target: database.target, log, makeFirstKey }),
+      (error, triedForMs) => refuseUnreachable(database, error, triedForMs),
     )
     const adminKey = await findAdminKey(config, firstKey)
 
@@ -56,38 +64,65 @@ export function createPrimary({ config, log, version, webRoot, say }: PrimaryDep
       webRoot,
       version,
     }
-    const serving = await (config.workers === 1 ? serve(options, log) : startWorkers(config.workers, options, log))
-    closers.push(serving.drain)
+    const port = await startServing(config.workers, options, log, closers)
 
-    const localUrl = `http://${reachableHost(config.host)}:${serving.port}`
+    const localUrl = `http://${reachableHost(config.host)}:${port}`
     const publicUrl = config.publicUrl ?? localUrl
     const place = `${database.label} at ${database.place}`
     say(banner({ version, publicUrl, localUrl, database: place, adminKey: adminKey.source }))
   }
 
+  const closeAll = async (): Promise<'closed'> => {
+    for (const close of closers.toReversed()) await close()
+    return 'closed'
+  }
+
   return {
     start,
     stop: async () => {
-      for (const close of closers.toReversed()) await close()
+      const limit = new AbortController()
+      const late = delay(endLimitMs, 'late' as const, { signal: limit.signal }).catch(() => 'closed' as const)
+      try {
+        const end = await Promise.race([closeAll(), late])
+        if (end === 'late') log.warn({}, 'The end took too long; what has not ended by itself ends with this process')
+      } finally {
+        limit.abort()
+      }
     },
   }
 }
 
-type Database = {
+/** Serves by itself or with workers, once the database can be reached. Returns the port. */
+async function startServing(
+  workerCount: number,
+  options: ServeOptions,
+  log: Log,
+  closers: (() => Promise<void>)[],
+): Promise<number> {
+  if (workerCount > 1) {
+    const workers = startWorkers(workerCount, options, log)
+    closers.push(workers.drain)
+    return workers.port
+  }
+  const serving = await untilReachable(log, () => serve(options, log))
+  closers.push(serving.drain)
+  return serving.port
+}
+
+type Database = DatabasePlace & {
   target: PostgresTarget
   /** Its kind, which everybody may know. */
   label: string
-  /** Where it is, for the terminal; without user and password. */
-  place: string
 }
 
 async function openDatabase(config: Config, log: Log, closers: (() => Promise<void>)[]): Promise<Database> {
   if (config.databaseUrl !== null) {
-    return { target: config.databaseUrl, label: 'PostgreSQL', place: withoutCredentials(config.databaseUrl) }
+    const place = withoutCredentials(config.databaseUrl)
+    return { target: config.databaseUrl, label: 'PostgreSQL', embedded: false, place }
   }
   const database = await keepEmbedded({ dataDir: config.dataDir, throughClosedParents: !config.dataDirGiven }, log)
   closers.push(database.stop)
-  return { target: database.connection, label: 'embedded PostgreSQL', place: resolve(config.dataDir) }
+  return { target: database.connection, label: 'embedded PostgreSQL', embedded: true, place: resolve(config.dataDir) }
 }
 
 type FoundAdminKey = {

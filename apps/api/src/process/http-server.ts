@@ -14,6 +14,11 @@ const headersTimeoutMs = 10_000
 const requestTimeoutMs = 30_000
 /** How late the two time-outs above may be noticed. */
 const timeoutCheckMs = 1000
+/**
+ * A connection on which nothing moves for so long in the middle of a request is closed: who does not read its answer
+ * holds what the answer is made from. Twice the longest wait of a claim, in which nothing moves either.
+ */
+const stallLimitMs = 60_000
 /** Node's default, fixed here because the code of its refusal is part of the contract. */
 const maxHeaderBytes = 16 * 1024
 
@@ -32,6 +37,8 @@ export type HttpServerDeps = {
   port: number
   handle: (request: IncomingMessage, response: ServerResponse) => unknown
   newRequestId: () => string
+  /** 60 s unless said otherwise. */
+  stalledAfterMs?: number
 }
 
 /**
@@ -39,8 +46,11 @@ export type HttpServerDeps = {
  *
  * @throws StartRefused when the port is taken or may not be listened on.
  */
-export async function startHttpServer({ host, port, handle, newRequestId }: HttpServerDeps): Promise<HttpServer> {
-  const inFlight = new Set<ServerResponse>()
+export async function startHttpServer(deps: HttpServerDeps): Promise<HttpServer> {
+  const { host, port, handle, newRequestId, stalledAfterMs = stallLimitMs } = deps
+  // By connection: a response that waits behind others of its connection is never told that the connection closed.
+  const inFlight = new Map<Duplex, Set<ServerResponse>>()
+  let requests = 0
   let accepting = true
   let becameIdle = (): void => {}
 
@@ -50,20 +60,42 @@ export async function startHttpServer({ host, port, handle, newRequestId }: Http
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: timeoutCheckMs,
     maxHeaderSize: maxHeaderBytes,
+    // Node's own refusal has no body; `handle` refuses it.
+    requireHostHeader: false,
     // Claims are small answers to small requests; waiting to fill a packet would cost them 40 ms.
     noDelay: true,
   })
+  const left = (count: number): void => {
+    requests -= count
+    if (requests === 0) becameIdle()
+  }
+  server.on('connection', (socket) => {
+    const open = new Set<ServerResponse>()
+    inFlight.set(socket, open)
+    socket.once('close', () => {
+      inFlight.delete(socket)
+      const cut = open.size
+      open.clear()
+      left(cut)
+    })
+  })
+  server.timeout = stalledAfterMs
   server.on('request', (request, response) => {
-    inFlight.add(response)
+    const open = inFlight.get(request.socket)
+    // Read from the buffer of a connection that is gone: nobody can be answered.
+    if (open === undefined) return
+    open.add(response)
+    requests += 1
     if (!accepting) response.shouldKeepAlive = false
     response.once('close', () => {
-      inFlight.delete(response)
-      if (inFlight.size === 0) becameIdle()
+      if (open.delete(response)) left(1)
     })
     handle(request, response)
   })
+  // An expectation that nobody knows may be ignored; refused by Node, it would have no body.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const answering = [...inFlight].some((response) => response.socket === socket && response.headersSent)
+    const answering = [...(inFlight.get(socket) ?? [])].some((response) => response.headersSent)
     if (answering || !socket.writable) socket.destroy()
     else refuse(socket, error.code, newRequestId())
   })
@@ -71,14 +103,16 @@ export async function startHttpServer({ host, port, handle, newRequestId }: Http
 
   return {
     port: (server.address() as AddressInfo).port,
-    requestsInFlight: () => inFlight.size,
+    requestsInFlight: () => requests,
     stopAccepting: () => {
       accepting = false
-      for (const response of inFlight) if (!response.headersSent) response.shouldKeepAlive = false
+      for (const open of inFlight.values()) {
+        for (const response of open) if (!response.headersSent) response.shouldKeepAlive = false
+      }
       server.close()
     },
     finish: async (limitMs) => {
-      if (inFlight.size > 0) {
+      if (requests > 0) {
         let timer: NodeJS.Timeout | undefined
         await new Promise<void>((resolve) => {
           becameIdle = resolve
@@ -86,7 +120,7 @@ export async function startHttpServer({ host, port, handle, newRequestId }: Http
         })
         clearTimeout(timer)
       }
-      const cut = inFlight.size
+      const cut = requests
       server.closeAllConnections()
       return cut
     },
@@ -121,9 +155,9 @@ function listenFault(cause: unknown, host: string, port: number): string {
 
 /** Answers what could not be read as a request, and closes the connection. */
 function refuse(socket: Duplex, parserCode: string | undefined, requestId: string): void {
-  const code = refusalCode(parserCode)
-  const { status, meaning } = errorCodes[code]
-  const body = problemJson(new HttpProblem(code, meaning), requestId)
+  const { code, detail } = refusal(parserCode)
+  const { status } = errorCodes[code]
+  const body = problemJson(new HttpProblem(code, detail), requestId)
   socket.end(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -137,14 +171,20 @@ function refuse(socket: Duplex, parserCode: string | undefined, requestId: strin
   )
 }
 
-function refusalCode(parserCode: string | undefined): ErrorCode {
+function refusal(parserCode: string | undefined): { code: ErrorCode; detail: string } {
   switch (parserCode) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return 'request_timeout'
+      return { code: 'request_timeout', detail: errorCodes.request_timeout.meaning }
     case 'HPE_HEADER_OVERFLOW':
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return 'payload_too_large'
+      return {
+        code: 'payload_too_large',
+        detail: `Headers of more than ${maxHeaderBytes} bytes are not read; send fewer.`,
+      }
     default:
-      return 'invalid_request'
+      return {
+        code: 'invalid_request',
+        detail: 'This is not valid HTTP/1.1; look at the request line, headers and framing.',
+      }
   }
 }

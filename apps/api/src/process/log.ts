@@ -10,7 +10,7 @@ export type Log = {
   fatal(fields: Record<string, unknown>, message: string): void
 }
 
-type FieldKind = 'text' | 'number' | 'flag' | 'error'
+type FieldKind = 'text' | 'number' | 'error'
 
 /**
  * Everything that may be logged beside the message. None of it can hold a header, a body, a token, a key or a
@@ -45,6 +45,7 @@ const ownErrors: ReadonlySet<string> = new Set([
   'EmbeddedPostgresError',
   'IdentityCollision',
   'PoliciesStale',
+  'PostgresRefused',
   'StoreError',
 ])
 
@@ -88,9 +89,6 @@ function allowed(fields: Record<string, unknown>): Record<string, unknown> {
         break
       case 'number':
         if (typeof value === 'number') kept[name] = value
-        break
-      case 'flag':
-        if (typeof value === 'boolean') kept[name] = value
         break
       case 'error':
         kept[name] = describeError(value, causeMaxDepth)

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { assertDurable } from '../stores/postgres/assert-durable.ts'
-import { connect } from '../stores/postgres/connect.ts'
-import { createKeyStore } from '../stores/postgres/key-store.ts'
+import { createLane } from '../stores/postgres/lane.ts'
 import { migrate } from '../stores/postgres/migrate.ts'
 import type { PostgresTarget } from '../stores/postgres/postgres-target.ts'
-import { storeErrorOf } from '../stores/postgres/store-error-of.ts'
+import { lostAfterMs } from '../stores/postgres/session-settings.ts'
 import { firstAdminKey } from './first-admin-key.ts'
 import type { Log } from './log.ts'
 
@@ -23,14 +22,12 @@ export type PrepareOptions = {
  *   StoreError where it can't be reached.
  */
 export async function prepareDatabase({ target, log, makeFirstKey }: PrepareOptions): Promise<string | null> {
-  const sql = connect(target, { max: 1, prepare: false, onnotice: () => undefined, onSocket: () => undefined })
+  const lane = createLane({ target, settings: {}, named: false, deadlineMs: lostAfterMs })
   try {
-    await assertDurable(sql)
+    await lane.use(assertDurable)
     await migrate({ target, log: { info: (_, message) => log.info({}, message) } })
-    return makeFirstKey ? await firstAdminKey(createKeyStore(sql), randomBytes) : null
-  } catch (error) {
-    throw storeErrorOf(error) ?? error
+    return makeFirstKey ? await lane.use((session) => firstAdminKey(session, randomBytes)) : null
   } finally {
-    await sql.end({ timeout: 1 })
+    await lane.close()
   }
 }

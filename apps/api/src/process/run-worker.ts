@@ -2,6 +2,7 @@ import type { Worker } from 'node:cluster'
 import type { Log } from './log.ts'
 import { type ServeOptions, type Serving, serve } from './serve.ts'
 import { isStartRefusal } from './start-refused.ts'
+import { untilReachable } from './until-reachable.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
 
 export type WorkerDeps = {
@@ -31,7 +32,7 @@ export function runWorker({ worker, log, exit }: WorkerDeps): void {
 
   const start = async (options: ServeOptions): Promise<void> => {
     try {
-      serving = await serve(options, log, exposeAll)
+      serving = await untilReachable(log, () => serve(options, log, exposeAll))
       tell({ kind: 'listening', port: serving.port })
     } catch (error) {
       if (!isStartRefusal(error)) throw error

@@ -17,6 +17,7 @@ import { createClassStore } from '../stores/postgres/class-store.ts'
 import { createKeyStore } from '../stores/postgres/key-store.ts'
 import { openPostgres, type Postgres } from '../stores/postgres/open-postgres.ts'
 import type { PostgresTarget } from '../stores/postgres/postgres-target.ts'
+import { requestsLimitMs, servingLimitMs } from './drain-limits.ts'
 import { createHealth } from './health.ts'
 import { startHttpServer } from './http-server.ts'
 import { createLedgerObserver } from './ledger-observer.ts'
@@ -26,9 +27,8 @@ import { reportFailures } from './report-failures.ts'
 
 /** Twice a second, so that a change made elsewhere is in force here within one, the query included. */
 const refreshEveryMs = 500
-/** Requests that are in flight when a drain begins have this long; what they left is flushed in the rest of the 10 s. */
-const finishLimitMs = 9000
-const drainLimitMs = 10_000
+/** Each key is noted once a minute at most, so most runs have nothing to write. */
+const noteUsesEveryMs = 1000
 
 /** Everything one serving process is told. Plain data, as it is sent to worker processes. */
 export type ServeOptions = {
@@ -49,7 +49,7 @@ export type ServeOptions = {
 
 export type Serving = {
   port: number
-  /** Not ready at once; then what is in flight is finished, tallies are flushed, connections closed: 10 s at most. */
+  /** Not ready at once; then what is in flight is finished, tallies are flushed, connections closed: 9 s at most. */
   drain(): Promise<void>
   report(): Promise<MetricsReport>
 }
@@ -162,15 +162,14 @@ async function serveFrom(
       },
       failed: reportFailures(log, 'clock watch'),
     }),
-    repeatedly(
-      refreshEveryMs,
-      async () => void (await Promise.all([classes.refresh(), access.refresh()])),
-      reportFailures(log, 'policies and keys'),
-    ),
+    repeatedly(refreshEveryMs, classes.refresh, reportFailures(log, 'policies')),
+    repeatedly(refreshEveryMs, access.refresh, reportFailures(log, 'keys')),
+    // Apart from the re-reading, which must not wait for a write.
+    repeatedly(noteUsesEveryMs, access.noteUses, reportFailures(log, 'uses of keys')),
   ]
 
   const finish = async (): Promise<void> => {
-    const cut = await server.finish(finishLimitMs)
+    const cut = await server.finish(requestsLimitMs)
     if (cut > 0) log.warn({ in_flight: cut }, 'Requests were cut, as they were not done in time')
     await Promise.all(jobs.map((job) => job.stop()))
     await tally.stop()
@@ -183,7 +182,7 @@ async function serveFrom(
     drain: async () => {
       draining = true
       server.stopAccepting()
-      await Promise.race([finish(), delay(drainLimitMs, undefined, { ref: false })])
+      await Promise.race([finish(), delay(servingLimitMs, undefined, { ref: false })])
     },
   }
 }

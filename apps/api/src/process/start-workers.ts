@@ -1,28 +1,28 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as delay } from 'node:timers/promises'
 import { backoffMs } from './backoff.ts'
+import { workerLimitMs } from './drain-limits.ts'
 import type { Log } from './log.ts'
-import type { ServeOptions, Serving } from './serve.ts'
+import type { ServeOptions } from './serve.ts'
 import { StartRefused } from './start-refused.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
 import { gatherWorkerReports } from './worker-reports.ts'
 
-/** A worker drains in 10 s at most; one that is still there a little later hangs. */
-const drainLimitMs = 11_000
 /** A worker that served this long was healthy: its end starts the backoff anew. */
 const healthyMs = 10_000
+
+export type Workers = {
+  /** The port they share, once all of them listen. Rejects with StartRefused when one can't; the others go on. */
+  port: Promise<number>
+  /** Ends them all, those too that are starting: 9.5 s at most, then they are killed. */
+  drain(): Promise<void>
+}
 
 /**
  * Serves with `count` processes that share the port. One that ends by itself is logged as an error and replaced, the
  * sooner the longer it had served.
- *
- * @throws StartRefused when a worker can't start; the others are ended first.
  */
-export async function startWorkers(
-  count: number,
-  options: ServeOptions,
-  log: Log,
-): Promise<Pick<Serving, 'port' | 'drain'>> {
+export function startWorkers(count: number, options: ServeOptions, log: Log): Workers {
   const live = new Set<Worker>()
   const reports = gatherWorkerReports()
   let draining = false
@@ -37,7 +37,8 @@ export async function startWorkers(
       worker.on('message', (message: FromWorker) => {
         switch (message.kind) {
           case 'started':
-            tell(worker, { kind: 'serve', options })
+            // Told before it listened, it did not hear that all shall end.
+            tell(worker, draining ? { kind: 'drain' } : { kind: 'serve', options })
             break
           case 'listening':
             listening = true
@@ -45,6 +46,8 @@ export async function startWorkers(
             break
           case 'refused':
             reject(new StartRefused(message.sentence))
+            // What one that was to replace another can't do now may work later: its end has it tried again.
+            if (started) tell(worker, { kind: 'drain' })
             break
           case 'reported':
             reports.reported(message)
@@ -86,23 +89,26 @@ export async function startWorkers(
     const ended = Promise.all(left.map((worker) => new Promise((resolve) => worker.once('exit', resolve))))
     for (const worker of left) tell(worker, { kind: 'drain' })
     const limit = new AbortController()
-    await Promise.race([ended, delay(drainLimitMs, undefined, { signal: limit.signal }).catch(() => undefined)])
+    await Promise.race([ended, delay(workerLimitMs, undefined, { signal: limit.signal }).catch(() => undefined)])
     limit.abort()
-    for (const worker of live) worker.process.kill('SIGKILL')
+    for (const worker of live) {
+      log.warn(
+        { worker: worker.id, worker_pid: worker.process.pid },
+        'A worker process did not end in time; it is killed',
+      )
+      worker.process.kill('SIGKILL')
+    }
     await ended
   }
 
   let started = false
   // The workers need no input, and one that held it open would hide its end from the primary process.
   cluster.setupPrimary({ stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  try {
-    const [port] = await Promise.all(Array.from({ length: count }, fork))
+  const port = Promise.all(Array.from({ length: count }, fork)).then(([shared]) => {
     started = true
-    return { port: port ?? options.port, drain }
-  } catch (error) {
-    await drain()
-    throw error
-  }
+    return shared ?? options.port
+  })
+  return { port, drain }
 }
 
 /** A worker that has just gone hears nothing; its end is noticed where it is waited for. */

@@ -12,10 +12,12 @@ export type CoalesceOptions = {
   queuedRowsMax: number
   /** What waiting items may hold of payloads, results and errors. */
   queuedBytesMax: number
-  /** The share of both bounds that claims and reads leave to settles. */
+  /** The share of both bounds that claims leave to settles and to the reads that these need. */
   settleReserve: number
   /** A call that waited longer is refused when its turn comes. */
   waitMaxMs: number
+  /** Where calls wait and none was sent or answered for this long, further ones are refused at once. */
+  stalledMs: number
   /** A clock that never steps back. */
   monotonicMs: () => number
 }
@@ -30,8 +32,8 @@ export type CoalescedStore = RecordStore & {
  * are gathered into few calls with many items. A call is sent at once while there is room in flight; else it waits and
  * travels with the others that came meanwhile. Settles go first, then reads, then claims.
  *
- * Waiting is bounded: a call that finds no room is refused with `StoreError` `overloaded` at once, and nothing of it is
- * done. What a gathered call throws reaches the callers of that call only.
+ * Waiting is bounded: a call that finds no room, or others waiting that nothing moves, is refused with `StoreError`
+ * `overloaded` at once, and nothing of it is done. What a gathered call throws reaches the callers of that call only.
  */
 export function coalesce(store: RecordStore, options: CoalesceOptions): CoalescedStore {
   const { inFlightMax, batchRowsMax, batchBytesMax, waitMaxMs, monotonicMs, settleReserve } = options
@@ -45,6 +47,7 @@ export function coalesce(store: RecordStore, options: CoalesceOptions): Coalesce
 
   let inFlight = 0
   let claimsInFlight = 0
+  let movedAt = monotonicMs()
   let scheduled = false
 
   /** Sends after what this turn of the event loop brings, so that what arrives together travels together. */
@@ -69,7 +72,9 @@ export function coalesce(store: RecordStore, options: CoalesceOptions): Coalesce
     const claiming = queue === claims ? 1 : 0
     inFlight += 1
     claimsInFlight += claiming
+    movedAt = monotonicMs()
     await queue.send()
+    movedAt = monotonicMs()
     inFlight -= 1
     claimsInFlight -= claiming
     schedule()
@@ -86,6 +91,9 @@ export function coalesce(store: RecordStore, options: CoalesceOptions): Coalesce
       return Promise.reject(new StoreError('overloaded', `${rows} items with ${bytes} bytes wait already`))
     }
     if (items.length === 0) return Promise.resolve([])
+    if (queue.rows > 0 && inFlight > 0 && monotonicMs() - movedAt > options.stalledMs) {
+      return Promise.reject(new StoreError('overloaded', `nothing was answered for ${options.stalledMs} ms`))
+    }
     const answers = queue.add(items)
     schedule()
     return answers
@@ -95,7 +103,7 @@ export function coalesce(store: RecordStore, options: CoalesceOptions): Coalesce
     ...store,
     completeClaimed: (requests) => add(completes, requests, 1),
     compareAndSet: (list) => add(changes, list, 1),
-    read: (requests) => add(reads, requests, 1 - settleReserve),
+    read: (requests) => add(reads, requests, 1),
     insertIfAbsent: (records) => add(claims, records, 1 - settleReserve),
     queued: () => ({ claims: claims.rows, reads: reads.rows, completes: completes.rows, changes: changes.rows }),
   }

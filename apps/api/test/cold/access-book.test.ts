@@ -10,13 +10,14 @@ import { repeatedly } from '../../src/jobs/job.ts'
 import { createKeyStore } from '../../src/stores/postgres/key-store.ts'
 import { coldDatabase } from './cold-database.ts'
 
-const { sql, connect } = await coldDatabase()
+const { sql, open, cold } = await coldDatabase()
+const own = await cold()
 const adminKey = 'an admin key of more than thirty-two characters'
 const clock = { now: 0 }
 
-async function accessBook(client = sql, admin: string | null = adminKey) {
+async function accessBook(connections = own, admin: string | null = adminKey) {
   return createAccessBook({
-    keys: createKeyStore(client),
+    keys: createKeyStore(connections),
     adminKey: admin,
     now: () => clock.now,
     monotonicMs: () => clock.now,
@@ -29,6 +30,7 @@ const admin: Caller = {
   name: 'root',
   actions: new Set(actions),
   scope: { classes: ['*'], consumer: null },
+  expiresAt: null,
 }
 const everything: KeyScopes = { actions: [...actions], classes: ['*'], consumer: null }
 const refunds: KeyScopes = { actions: ['claim', 'read'], classes: ['refund.*'], consumer: 'billing' }
@@ -55,6 +57,7 @@ describe('a key that was made', () => {
       name: 'a key',
       actions: new Set(['claim', 'read']),
       scope: { classes: ['refund.*'], consumer: 'billing' },
+      expiresAt: null,
     })
     expect(book.authenticate(`bearer  ${secret} `)?.actor).toBe(`key:${key.id}`)
   })
@@ -91,7 +94,7 @@ describe('a key that was made', () => {
   test('is refused with its id, another secret and a checksum that fits', async () => {
     const idBytes = randomBytes(8)
     const sameId = (count: number) => (count === idBytes.length ? idBytes : randomBytes(count))
-    const keys = createKeyStore(sql)
+    const keys = createKeyStore(own)
     const deps = { keys, adminKey, now: () => clock.now, monotonicMs: () => clock.now, randomBytes: sameId }
     const book = await createAccessBook(deps)
     const { key, secret } = await made(book)
@@ -118,7 +121,7 @@ describe('a key that was made', () => {
   })
 
   test('is known to other processes after one re-read', async () => {
-    const [here, there] = [await accessBook(), await accessBook(connect())]
+    const [here, there] = [await accessBook(), await accessBook(await cold())]
     const { secret } = await made(here)
     expect(there.authenticate(`Bearer ${secret}`)).toBeNull()
     await there.refresh()
@@ -151,7 +154,7 @@ function valueInBase62(text: string): number {
 
 describe('revoking', () => {
   test('is in force at once here, and in another process without anybody telling it', async () => {
-    const [here, there] = [await accessBook(), await accessBook(connect())]
+    const [here, there] = [await accessBook(), await accessBook(await cold())]
     const { key, secret } = await made(here)
     const failures: unknown[] = []
     const job = repeatedly(500, there.refresh, (error) => void failures.push(error))
@@ -182,10 +185,11 @@ describe('revoking', () => {
   })
 })
 
-describe('RANBOOK_ADMIN_KEY', () => {
+describe('the admin key', () => {
   test('may do everything and is refused when it is not given exactly', async () => {
     const book = await accessBook()
     const caller = book.authenticate(`Bearer ${adminKey}`)
+    expect(caller).toMatchObject({ actor: 'key:admin', name: 'admin key', expiresAt: null })
     expect(caller?.actions).toEqual(new Set(actions))
     expect(caller?.scope).toEqual({ classes: ['*'], consumer: null })
     expect(book.authenticate(`Bearer ${adminKey}x`)).toBeNull()
@@ -195,11 +199,11 @@ describe('RANBOOK_ADMIN_KEY', () => {
   test('may look like a key of the database and is accepted all the same', async () => {
     const { secret } = await made(await accessBook())
     await sql`DELETE FROM api_key`
-    expect((await accessBook(sql, secret)).authenticate(`Bearer ${secret}`)?.actor).toBe('key:admin')
+    expect((await accessBook(own, secret)).authenticate(`Bearer ${secret}`)?.actor).toBe('key:admin')
   })
 
   test('unset accepts nothing', async () => {
-    expect((await accessBook(sql, null)).authenticate(`Bearer ${adminKey}`)).toBeNull()
+    expect((await accessBook(own, null)).authenticate(`Bearer ${adminKey}`)).toBeNull()
   })
 })
 
@@ -213,27 +217,27 @@ describe('last_used_at', () => {
   test('is written after the use and at most once a minute', async () => {
     const book = await accessBook()
     const { key, secret } = await made(book)
-    await book.refresh()
+    await book.noteUses()
     expect(await lastUsed(key.id)).toBeNull()
 
     const firstUse = clock.now
     book.authenticate(`Bearer ${secret}`)
-    await book.refresh()
+    await book.noteUses()
     expect(await lastUsed(key.id)).toBe(firstUse)
 
     clock.now += 59_999
     book.authenticate(`Bearer ${secret}`)
-    await book.refresh()
+    await book.noteUses()
     expect(await lastUsed(key.id)).toBe(firstUse)
 
     clock.now += 1
     book.authenticate(`Bearer ${secret}`)
-    await book.refresh()
+    await book.noteUses()
     expect(await lastUsed(key.id)).toBe(clock.now)
   })
 
   test('never moves back when a process notes an older use later', async () => {
-    const keys = createKeyStore(sql)
+    const keys = createKeyStore(own)
     const { key } = await made(await accessBook())
     await keys.noteUse([{ id: key.id, at: clock.now }])
     await keys.noteUse([{ id: key.id, at: clock.now - 5000 }])
@@ -242,10 +246,10 @@ describe('last_used_at', () => {
 })
 
 test('keys go on verifying while the database can not be reached, and re-reading says that it failed', async () => {
-  const client = connect()
-  const book = await accessBook(client)
+  const client = await open()
+  const book = await accessBook(client.cold)
   const { secret } = await made(book)
-  await client.end()
+  await client.close()
   await expect(book.refresh()).rejects.toBeInstanceOf(StoreError)
   expect(book.authenticate(`Bearer ${secret}`)).not.toBeNull()
 })

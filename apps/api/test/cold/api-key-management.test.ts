@@ -7,13 +7,14 @@ import { createAccessBook } from '../../src/access/create-access-book.ts'
 import { createKeyStore } from '../../src/stores/postgres/key-store.ts'
 import { coldDatabase } from './cold-database.ts'
 
-const { sql } = await coldDatabase()
+const { sql, cold } = await coldDatabase()
+const own = await cold()
 const adminKey = 'an admin key of more than thirty-two characters'
 const clock = { now: 0 }
 
-async function accessBook(client = sql, admin: string | null = adminKey) {
+async function accessBook(connections = own, admin: string | null = adminKey) {
   return createAccessBook({
-    keys: createKeyStore(client),
+    keys: createKeyStore(connections),
     adminKey: admin,
     now: () => clock.now,
     monotonicMs: () => clock.now,
@@ -26,6 +27,7 @@ const admin: Caller = {
   name: 'root',
   actions: new Set(actions),
   scope: { classes: ['*'], consumer: null },
+  expiresAt: null,
 }
 const everything: KeyScopes = { actions: [...actions], classes: ['*'], consumer: null }
 const refunds: KeyScopes = { actions: ['claim', 'read'], classes: ['refund.*'], consumer: 'billing' }
@@ -49,6 +51,7 @@ describe('a key can not mint a wider one', () => {
     name: 'maker',
     actions: new Set<Action>(['admin', 'read']),
     scope: { classes: ['refund.*'], consumer: 'billing' },
+    expiresAt: null,
   }
   const within: KeyScopes = { actions: ['read'], classes: ['refund.issued'], consumer: 'billing' }
 
@@ -67,6 +70,38 @@ describe('a key can not mint a wider one', () => {
   test('one within its scope is made', async () => {
     const book = await accessBook()
     expect(await book.create(maker, 'narrow', within, null, null)).toMatchObject({ kind: 'created' })
+  })
+
+  test.each([
+    { child: 'never ends', outlivesBy: null, made: false },
+    { child: 'ends a ms later', outlivesBy: 1, made: false },
+    { child: 'ends with it', outlivesBy: 0, made: true },
+    { child: 'ends before it', outlivesBy: -1, made: true },
+  ])('by a key that ends, one that $child: $made', async ({ outlivesBy, made: isMade }) => {
+    const book = await accessBook()
+    const end = clock.now + 60_000
+    const { secret } = await made(book, { ...within, actions: ['admin', 'read'] }, end)
+    const ending = book.authenticate(`Bearer ${secret}`)
+    if (ending === null) throw new Error('the key was just made')
+    const outcome = await book.create(ending, 'child', within, outlivesBy === null ? null : end + outlivesBy, null)
+    if (isMade) {
+      expect(outcome.kind).toBe('created')
+    } else {
+      expect(outcome).toEqual({
+        kind: 'too_wide',
+        detail:
+          'The new key would outlive the key that makes it: give it an expires_at not after 2026-11-30T00:01:00.000Z.',
+      })
+      expect(await book.list(admin)).toHaveLength(1)
+    }
+  })
+
+  test('a key that ends lists and revokes those that outlive it', async () => {
+    const book = await accessBook()
+    const { key } = await made(book, within)
+    const ending: Caller = { ...maker, expiresAt: clock.now + 1000 }
+    expect((await book.list(ending)).map(({ id }) => id)).toEqual([key.id])
+    expect(await book.revoke(ending, key.id, null)).toBe('revoked')
   })
 
   test('keys outside its scope are neither listed nor revoked, those within are whatever their actions', async () => {

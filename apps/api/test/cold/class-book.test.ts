@@ -7,12 +7,13 @@ import { PoliciesStale } from '../../src/ledger/ledger-deps.ts'
 import { createClassStore } from '../../src/stores/postgres/class-store.ts'
 import { coldDatabase } from './cold-database.ts'
 
-const { sql, connect } = await coldDatabase()
+const { sql, open, cold } = await coldDatabase()
+const own = await cold()
 const clock = { ms: 0 }
 const editor: Editor = { actor: 'key:root', reason: 'because', requestId: 'request-1' }
 
-function classBook(client = sql) {
-  return createClassBook({ store: createClassStore(client), monotonicMs: () => clock.ms })
+function classBook(connections = own) {
+  return createClassBook({ store: createClassStore(connections), monotonicMs: () => clock.ms })
 }
 
 function policy(leaseMs: number): Policy {
@@ -63,7 +64,7 @@ describe('the policy in force', () => {
   })
 
   test('is changed at once where the change was made, elsewhere with the next re-read', async () => {
-    const [here, there] = [await classBook(), await classBook(connect())]
+    const [here, there] = [await classBook(), await classBook(await cold())]
     await put(here, 'refund.issued', 5000)
     expect(here.policyFor('refund.issued').lease_ms).toBe(5000)
     expect(there.policyFor('refund.issued')).toEqual(defaultPolicy)
@@ -110,10 +111,10 @@ describe('freshness', () => {
   })
 
   test('ends when the database can not be reached, and the policies known stay readable', async () => {
-    const client = connect()
-    const book = await classBook(client)
+    const client = await open()
+    const book = await classBook(client.cold)
     await put(book, 'refund.issued', 5000)
-    await client.end()
+    await client.close()
     clock.ms += 2001
     await expect(book.refresh()).rejects.toBeInstanceOf(StoreError)
     expect(() => book.requireFresh()).toThrow(PoliciesStale)
@@ -144,7 +145,7 @@ describe('a change', () => {
   })
 
   test('of many over one version is made once, by processes that race', async () => {
-    const books = await Promise.all([classBook(), classBook(connect()), classBook(connect())])
+    const books = await Promise.all([classBook(), classBook(await cold()), classBook(await cold())])
     await put(books[0] as (typeof books)[number], 'race', 1000)
     const outcomes = await Promise.all(
       Array.from({ length: 24 }, (_, at) => put(books[at % 3] as (typeof books)[number], 'race', 2000 + at, 1)),
@@ -156,7 +157,7 @@ describe('a change', () => {
   })
 
   test('of many without an expected version is never lost', async () => {
-    const books = await Promise.all([classBook(), classBook(connect()), classBook(connect())])
+    const books = await Promise.all([classBook(), classBook(await cold()), classBook(await cold())])
     const outcomes = await Promise.all(
       Array.from({ length: 24 }, (_, at) => put(books[at % 3] as (typeof books)[number], 'all', 2000 + at)),
     )

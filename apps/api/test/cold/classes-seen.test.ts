@@ -5,12 +5,13 @@ import { createClassBook } from '../../src/ledger/create-class-book.ts'
 import { createClassStore } from '../../src/stores/postgres/class-store.ts'
 import { coldDatabase } from './cold-database.ts'
 
-const { sql } = await coldDatabase()
+const { sql, cold } = await coldDatabase()
+const own = await cold()
 const editor: Editor = { actor: 'key:root', reason: 'because', requestId: 'request-1' }
 const everything = { classes: ['*'], consumer: null }
 
 function classBook() {
-  return createClassBook({ store: createClassStore(sql), monotonicMs: () => 0 })
+  return createClassBook({ store: createClassStore(own), monotonicMs: () => 0 })
 }
 
 function policy(leaseMs: number): Policy {
@@ -24,7 +25,7 @@ beforeEach(async () => {
 })
 
 describe('classes seen', () => {
-  const store = createClassStore(sql)
+  const store = createClassStore(own)
 
   test('are listed by name with policies, in pages, within the scope only', async () => {
     const book = await classBook()

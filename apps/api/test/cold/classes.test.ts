@@ -41,7 +41,7 @@ describe('PUT /v1/classes/{name}', () => {
   })
 
   test('takes back what GET answered, read-only fields and all', async () => {
-    await put('a.round', { lease_ms: 7000, accept_short_retention: true })
+    await put('a.round', { lease_ms: 7000, accept_short_retention: false })
     const { json } = await request('GET', at('a.round'))
     const again = await put('a.round', { ...json, version: 'nonsense', reviewed: null, lease_ms: 8000 })
     expect(again.status).toBe(200)
@@ -91,6 +91,22 @@ describe('PUT /v1/classes/{name}', () => {
     expect((await put('a.refused', body)).status).toBe(400)
   })
 })
+
+test('accept_short_retention has no effect yet, so it is refused', async () => {
+  expectProblem(await put('a.short', { accept_short_retention: true }), 'not_available')
+  expect((await request('GET', at('a.short', '/history'))).json.data).toEqual([])
+})
+
+test.each(['\u0000', 'a\u0000', '\u007f', '', 'n'.repeat(201), '\ud7ff\u0085'])(
+  'a cursor that holds what no name, id or number does is refused by every list: %j',
+  async (last) => {
+    const cursor = Buffer.from(last).toString('base64url')
+    for (const path of ['/v1/classes', at('a.b', '/history'), '/v1/api-keys', '/v1/records']) {
+      const answer = await request('GET', `${path}?cursor=${cursor}`)
+      expectProblem(answer, cursor === '' ? 'invalid_request' : 'invalid_cursor')
+    }
+  },
+)
 
 describe('If-Match', () => {
   test.each([

@@ -91,7 +91,7 @@ export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async ()
     newRequestId: randomUUID,
   }
   const app = createApp(deps)
-  const refresh = async () => void (await Promise.all([classes.refresh(), access.refresh()]))
+  const refresh = async () => void (await Promise.all([classes.refresh(), access.refresh(), access.noteUses()]))
   const request: ColdApp['request'] = async (method, path, options = {}) => {
     await refresh()
     return (await call(app, method, path, { key: adminKey, ...options })) as ColdAnswer

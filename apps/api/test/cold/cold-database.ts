@@ -1,21 +1,24 @@
 import postgres, { type Sql } from 'postgres'
 import { afterAll } from 'vitest'
+import type { ColdConnections } from '../../src/stores/postgres/cold-connections.ts'
 import { migrate } from '../../src/stores/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../src/stores/postgres/open-postgres.ts'
 import { throwawayDatabase } from '../throwaway-postgres.ts'
 
+export type ColdDatabase = {
+  sql: Sql
+  /** Opens it as the product does. */
+  open(): Promise<Postgres>
+  /** The cold connections of a process of its own. */
+  cold(): Promise<ColdConnections>
+}
+
 /** A migrated database of this test file's own, and a client for it. Removed after the file's last test. */
-export async function coldDatabase(): Promise<{ sql: Sql; open(): Promise<Postgres>; connect(): Sql }> {
+export async function coldDatabase(): Promise<ColdDatabase> {
   const database = await throwawayDatabase()
-  const clients: Sql[] = []
   const servers: Postgres[] = []
-  const connect = (): Sql => {
-    const client = postgres({ ...database.connection, max: 4, onnotice: () => {} })
-    clients.push(client)
-    return client
-  }
   await migrate({ target: database.connection })
-  const sql = connect()
+  const sql = postgres({ ...database.connection, max: 4, onnotice: () => {} })
   const open = async (): Promise<Postgres> => {
     const opened = await openPostgres({ target: database.connection })
     servers.push(opened)
@@ -23,8 +26,8 @@ export async function coldDatabase(): Promise<{ sql: Sql; open(): Promise<Postgr
   }
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.close()))
-    await Promise.all(clients.map((client) => client.end({ timeout: 1 })))
+    await sql.end({ timeout: 1 })
     await database.drop()
   })
-  return { sql, open, connect }
+  return { sql, open, cold: async () => (await open()).cold }
 }

@@ -53,6 +53,8 @@ describe('with two classes, claimed since 20 and since 10 days, on a ledger of 3
     { days: 25, verdict: 'unknown', why: 'both classes are newer' },
     { days: 31, verdict: 'unknown', why: 'the ledger is newer' },
     { days: 5, more: { class: 'unseen' }, verdict: 'unknown', why: 'the class was never claimed' },
+    { days: 5, more: { consumer: 'onee' }, verdict: 'unknown', why: 'the consumer never claimed' },
+    { days: -1, verdict: 'unknown', why: 'the time is still to come' },
   ]
   test.each(cases)('about $days days ago, $more: $verdict, as $why', async ({ days, more, verdict }) => {
     expect((await ask('nothing', { ...more, at: daysAgo(days) })).verdict).toBe(verdict)
@@ -67,8 +69,40 @@ describe('with two classes, claimed since 20 and since 10 days, on a ledger of 3
     ])
   })
 
-  test('a class that was never claimed never ran, since the ledger began', async () => {
-    expect((await ask('nothing', { class: 'unseen' })).verdict).toBe('never')
+  test.each([
+    { more: { class: 'old.clas' }, limits: 'the class old.clas', why: 'the class old.clas was never claimed here' },
+    { more: { consumer: 'onee' }, limits: 'the consumer onee', why: 'the consumer onee has never claimed here' },
+    {
+      more: { class: 'new.class', consumer: 'two' },
+      limits: 'the consumer two and the class new.class',
+      why: 'the consumer two has never claimed the class new.class here',
+    },
+  ])('what never claimed, a slip of the pen maybe, is unknown and named, never never: $limits', async (asked) => {
+    const { more, limits, why } = asked
+    const { verdict, records, sentence, coverage } = await ask('k2', more)
+    expect({ verdict, records }).toEqual({ verdict: 'unknown', records: [] })
+    expect(sentence).toContain(
+      `For ${limits}: no record has the key, id or reference "k2", yet whether it ran is unknown: `,
+    )
+    expect(sentence).toContain(why)
+    expect(coverage.filter(({ note }) => note !== 'Not claimed here yet.')).toEqual([])
+  })
+
+  test('a sentence names the class and the consumer that it was limited to, whatever it says', async () => {
+    const limits = 'For the consumer one and the class old.class: '
+    expect((await ask('nothing', { class: 'old.class', consumer: 'one' })).sentence).toContain(
+      `${limits}no record has the key, id or reference "nothing": it never ran here`,
+    )
+    expect((await ask('k1', { class: 'old.class', consumer: 'one' })).sentence).toContain(
+      `${limits}old.class "k1" is running`,
+    )
+  })
+
+  test('a key that reaches nothing that ever claimed is told unknown', async () => {
+    const key = await mint({ actions: ['claim'], consumer: 'onee' })
+    const { verdict, sentence } = await ask('k1', {}, key)
+    expect(verdict).toBe('unknown')
+    expect(sentence).toContain('nothing that this key may read was ever claimed here')
   })
 
   test('a record found outweighs what is unknown elsewhere', async () => {
@@ -122,7 +156,9 @@ test('a question that more than 2 000 pairs would have to be tried for names a c
   expect((await request('GET', '/v1/lookup?q=k4')).json.code).toBe('scope_too_wide')
   expect((await ask('k4', { class: 'old.class' })).records).toHaveLength(1)
   expect((await ask('k4', { consumer: 'two' })).verdict).toBe('never')
-  expect((await ask(id)).records).toMatchObject([{ id, matched: 'id' }])
+  const byId = await ask(id, { at: daysAgo(12) })
+  expect(byId.records).toMatchObject([{ id, matched: 'id' }])
+  expect(byId.coverage).toMatchObject([{ class: 'old.class', note: null }])
   await app.sql`DELETE FROM class_seen WHERE class = 'many.1'`
   expect((await ask('k4')).records).toMatchObject([{ id, matched: 'key' }])
 })

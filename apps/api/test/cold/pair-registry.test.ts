@@ -4,14 +4,15 @@ import { createPairRegistry } from '../../src/ledger/create-pair-registry.ts'
 import { createClassStore } from '../../src/stores/postgres/class-store.ts'
 import { coldDatabase } from './cold-database.ts'
 
-const { sql, connect } = await coldDatabase()
+const { sql, open, cold } = await coldDatabase()
+const own = await cold()
 
 beforeEach(async () => {
   await sql`DELETE FROM class_seen`
 })
 
 test('a pair is known once it is stored, and not before', async () => {
-  const registry = createPairRegistry(createClassStore(sql))
+  const registry = createPairRegistry(createClassStore(own))
   expect(registry.has('billing', 'refund.issued')).toBe(false)
   await registry.add([{ consumer: 'billing', class: 'refund.issued' }])
   expect(registry.has('billing', 'refund.issued')).toBe(true)
@@ -20,10 +21,10 @@ test('a pair is known once it is stored, and not before', async () => {
 })
 
 test('a pair that could not be stored is not known, and the next try stores it', async () => {
-  const client = connect()
-  const store = createClassStore(client)
+  const client = await open()
+  const store = createClassStore(client.cold)
   const failing = createPairRegistry({ addPairs: (pairs) => store.addPairs(pairs) })
-  await client.end()
+  await client.close()
   const pair = { consumer: 'billing', class: 'refund.issued' }
   await expect(failing.add([pair])).rejects.toBeInstanceOf(StoreError)
   expect(failing.has('billing', 'refund.issued')).toBe(false)
@@ -31,19 +32,19 @@ test('a pair that could not be stored is not known, and the next try stores it',
 })
 
 test('pairs added side by side, in any order and by any process, stand once and keep their first time', async () => {
-  const registries = [createPairRegistry(createClassStore(sql)), createPairRegistry(createClassStore(connect()))]
+  const registries = [createPairRegistry(createClassStore(own)), createPairRegistry(createClassStore(await cold()))]
   const pairs = Array.from({ length: 40 }, (_, at) => ({ consumer: `c${at % 5}`, class: `k${at % 8}` }))
   await Promise.all(
     registries.flatMap((registry, at) => [registry.add(pairs), registry.add(at === 0 ? pairs : pairs.toReversed())]),
   )
   const before = await sql`SELECT * FROM class_seen ORDER BY class, consumer`
   expect(before).toHaveLength(40)
-  await createPairRegistry(createClassStore(sql)).add(pairs)
+  await createPairRegistry(createClassStore(own)).add(pairs)
   expect(await sql`SELECT * FROM class_seen ORDER BY class, consumer`).toEqual(before)
 })
 
 test('many pairs added at once in opposite orders do not lock each other out', async () => {
-  const stores = [createClassStore(sql), createClassStore(connect())]
+  const stores = [createClassStore(own), createClassStore(await cold())]
   for (let round = 0; round < 8; round++) {
     const pairs = Array.from({ length: 400 }, (_, at) => ({ consumer: `round ${round}`, class: `k${at}` }))
     await Promise.all(stores.map((store, at) => store.addPairs(at === 0 ? pairs : pairs.toReversed())))
@@ -52,7 +53,7 @@ test('many pairs added at once in opposite orders do not lock each other out', a
 })
 
 test('one pair asked for many times at once is stored with one statement', async () => {
-  const store = createClassStore(sql)
+  const store = createClassStore(own)
   let statements = 0
   const registry = createPairRegistry({
     addPairs: (pairs) => {

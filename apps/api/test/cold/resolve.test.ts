@@ -17,8 +17,9 @@ async function heldRecord(key: string): Promise<{ id: string; claim_token: strin
 }
 
 async function auditOf(id: string) {
-  const rows = await sql`SELECT actor, action, reason, after::text FROM audit WHERE target = ${id} ORDER BY id`
-  return rows.map(({ after, ...row }) => ({ ...row, after: JSON.parse(after) }))
+  const rows =
+    await sql`SELECT actor, action, reason, before::text, after::text FROM audit WHERE target = ${id} ORDER BY id`
+  return rows.map(({ before, after, ...row }) => ({ ...row, before: JSON.parse(before), after: JSON.parse(after) }))
 }
 
 beforeAll(async () => {
@@ -45,6 +46,7 @@ describe('an operator decides about a held record', () => {
         actor: 'key:admin',
         action: 'record.resolve',
         reason: 'as the bank says',
+        before: { state: 'held', attempt: 1 },
         after: { decision, end_live_claim: false },
       },
     ])
@@ -60,6 +62,18 @@ describe('an operator decides about a held record', () => {
       attempt: 2,
       idempotency_key: first.idempotency_key,
     })
+  })
+
+  test('retry of a record that was given back unstarted leaves it so, and is in the audit', async () => {
+    const given = { class: 'mail', consumer: 'm', key: 'given back' }
+    const { id, claim_token } = await claim(given)
+    await settle(id, 'release', { claim_token })
+    expect((await resolve(id, 'retry')).json).toMatchObject({ id, state: 'ready', attempt: 1 })
+    expect(await auditOf(id)).toMatchObject([{ action: 'record.resolve', after: { decision: 'retry' } }])
+    const answer = await request('GET', '/v1/lookup?q=given+back')
+    expect(answer.json.records).toMatchObject([{ verdict: 'ready' }])
+    expect(answer.text).toContain('has not run: m gave attempt 1 back unstarted')
+    expect(await claim(given)).toMatchObject({ outcome: 'claimed', attempt: 1 })
   })
 
   test('a result keeps its digits and belongs to completed only', async () => {
@@ -81,12 +95,13 @@ describe('what may be decided', () => {
     const ready = await claim({ class: 'mail', consumer: 'm', key: 'ready' })
     await settle(ready.id, 'release', { claim_token: ready.claim_token })
     for (const { id } of [failed, dead, ready]) {
-      expect((await resolve(id, 'completed')).json).toMatchObject({ id, state: 'completed' })
+      const stood = (await request('GET', `/v1/records/${id}`)).json
+      expect((await resolve(id, 'completed')).json).toMatchObject({ id, state: 'completed', error: null })
       const refused = await resolve(id, 'retry')
       expect(refused.status).toBe(409)
       expect(refused.json).toMatchObject({ code: 'not_resolvable', current: { id, state: 'completed' } })
       expect(recordSchema.parse(refused.json.current)).toBeDefined()
-      expect(await auditOf(id)).toHaveLength(1)
+      expect(await auditOf(id)).toMatchObject([{ before: { state: stood.state, attempt: 1 } }])
     }
   })
 

@@ -45,7 +45,7 @@ export function exactText(opened: StoreUnderTest): void {
       const granted = await changed(store, granting(failed))
       const { digest, claimToken } = granted
       const [completed] = await store.completeClaimed([{ digest, claimToken, consumer: null, result: text }])
-      await store.keepLateCompletion({ digest, claimToken: first.claimToken, result: text })
+      await store.keepLateCompletions([{ digest, claimToken: first.claimToken, result: text }])
       expect(failed.error).toBe(text)
       expect(completed?.record.result).toBe(text)
       expect((await standing(store, digest)).result).toBe(text)

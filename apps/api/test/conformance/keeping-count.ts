@@ -1,9 +1,10 @@
+import type { AttemptEnd, Change } from '@ranbook/rules'
 import { describe, expect, test } from 'vitest'
 import { changed, inserted } from './asked-of-store.ts'
 import { changeOf, claimRequest, failing, granting, newRecord } from './new-record.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
-/** What `findExpired`, `readHistory`, `addDuplicates` and `keepLateCompletion` promise. */
+/** What `findExpired`, `readHistory`, `addDuplicates` and `keepLateCompletions` promise. */
 export function keepingCount(opened: StoreUnderTest): void {
   describe('findExpired', () => {
     test('finds claimed records whose time to be looked at has come, oldest first, and no others', async () => {
@@ -62,6 +63,29 @@ export function keepingCount(opened: StoreUnderTest): void {
         expect(attempts.map((attempt) => attempt.end)).toEqual([end])
       },
     )
+
+    test('shows the newest 1000 attempts that were given back, and every other one', async () => {
+      const { store } = opened()
+      const first = await inserted(store, newRecord())
+      const ends: AttemptEnd[] = [
+        'released',
+        'expired',
+        'released',
+        ...Array.from({ length: 1000 }, () => 'released' as const),
+      ]
+      const changes: Change[] = []
+      let standing = first
+      for (const [at, end] of ends.entries()) {
+        const change = granting(standing)
+        // The archive's own numbers are what the store keeps: they only have to ascend.
+        const archive = change.archive && { ...change.archive, fencingToken: first.fencingToken + at, end }
+        changes.push({ ...change, archive })
+        standing = change.record
+      }
+      expect(await store.compareAndSet(changes)).not.toContain(null)
+      const { attempts } = await store.readHistory(first.digest)
+      expect(attempts).toEqual([changes[1]?.archive, ...changes.slice(3).map(({ archive }) => archive)])
+    })
 
     test('is empty where nothing stands', async () => {
       expect(await opened().store.readHistory(claimRequest().digest)).toEqual({ attempts: [], lateCompletions: [] })
@@ -122,14 +146,14 @@ export function keepingCount(opened: StoreUnderTest): void {
     })
   })
 
-  describe('keepLateCompletion', () => {
+  describe('keepLateCompletions', () => {
     test('keeps the first late result of each token, oldest first, by the store’s clock', async () => {
       const { store, clockPasses } = opened()
       const first = await inserted(store, newRecord())
       const second = await changed(store, granting(first))
       const { digest } = first
       const keep = (claimToken: string, result: string | null) =>
-        store.keepLateCompletion({ digest, claimToken, result })
+        store.keepLateCompletions([{ digest, claimToken, result }])
       await keep(second.claimToken, null)
       const [kept] = (await store.readHistory(digest)).lateCompletions
       await clockPasses(kept?.at ?? 0)
@@ -145,11 +169,25 @@ export function keepingCount(opened: StoreUnderTest): void {
       expect(kept?.at).toBeGreaterThanOrEqual(first.claimedAt)
     })
 
+    test('keeps all of one call, of each token the first, and passes over a record that does not stand', async () => {
+      const { store } = opened()
+      const [one, two] = [await inserted(store, newRecord()), await inserted(store, newRecord())]
+      const late = ({ digest, claimToken }: typeof one, result: string | null) => ({ digest, claimToken, result })
+      const absent = { digest: claimRequest().digest, claimToken: one.claimToken, result: null }
+      await store.keepLateCompletions([])
+      await store.keepLateCompletions([late(two, '2'), absent, late(one, null), late(one, '1'), late(two, null)])
+      const kept = async (digest: string) =>
+        (await store.readHistory(digest)).lateCompletions.map(({ claimToken, result }) => ({ claimToken, result }))
+      expect(await kept(one.digest)).toEqual([{ claimToken: one.claimToken, result: null }])
+      expect(await kept(two.digest)).toEqual([{ claimToken: two.claimToken, result: '2' }])
+      expect(await kept(absent.digest)).toEqual([])
+    })
+
     test('keeps one of many late results of a token that come at once', async () => {
       const { store } = opened()
       const { digest, claimToken } = await inserted(store, newRecord())
       const results = Array.from({ length: 20 }, (_, at) => `${at}`)
-      await Promise.all(results.map((result) => store.keepLateCompletion({ digest, claimToken, result })))
+      await Promise.all(results.map((result) => store.keepLateCompletions([{ digest, claimToken, result }])))
       const { lateCompletions } = await store.readHistory(digest)
       expect(lateCompletions).toHaveLength(1)
       expect(results).toContain(lateCompletions[0]?.result)

@@ -6,6 +6,7 @@ import { changeOf, claimRequest, failing, newRecord, noDetails } from './new-rec
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const everything: RecordFilter = {
+  digests: null,
   scope: null,
   class: null,
   consumer: null,
@@ -20,22 +21,33 @@ const everything: RecordFilter = {
   limit: 200,
 }
 
+type Shown = Omit<LedgerRecord, 'result'>
+
+function shown({ result: _, ...record }: LedgerRecord): Shown {
+  return record
+}
+
 /** What `search` and `readFull` promise. */
 export function searching(opened: StoreUnderTest): void {
-  const find = async (filter: Partial<RecordFilter>): Promise<LedgerRecord[]> =>
+  const find = async (filter: Partial<RecordFilter>): Promise<Shown[]> =>
     (await opened().store.search({ ...everything, ...filter })).rows.map(({ record }) => record)
-  const keysOf = (records: readonly LedgerRecord[]): string[] => records.map(({ key }) => key).toSorted()
+  const keysOf = (records: readonly Shown[]): string[] => records.map(({ key }) => key).toSorted()
 
   describe('search', () => {
-    test('shows each row whole, with its details and its duplicates', async () => {
+    test('shows each row with its details and its duplicates, without payload and result', async () => {
       const { store } = opened()
       const consumer = randomUUID()
       const details = { payload: '{"a": 1}', refs: ['order:88', 'cust'], source: 'billing', seq: '41', occurredAt: 1 }
       const record = await inserted(store, newRecord({ consumer, details, owner: 'o' }))
       await store.addDuplicates([{ digest: record.digest, count: 3, firstAt: 10, lastAt: 20 }])
       const { rows, now } = await store.search({ ...everything, consumer })
-      expect(rows).toEqual([{ record, details, duplicates: { count: 3, firstAt: 10, lastAt: 20 } }])
+      const { payload: _, ...listed } = details
+      const duplicates = { count: 3, firstAt: 10, lastAt: 20 }
+      expect(rows).toEqual([{ record: shown(record), hasResult: false, details: listed, duplicates }])
       expect(now).toBeGreaterThanOrEqual(record.firstClaimedAt)
+      const { digest, claimToken } = record
+      await store.completeClaimed([{ digest, claimToken, consumer: null, result: 'null' }])
+      expect((await store.search({ ...everything, consumer })).rows).toMatchObject([{ hasResult: true }])
     })
 
     test('answers newest first, at most as many as asked for', async () => {
@@ -47,8 +59,8 @@ export function searching(opened: StoreUnderTest): void {
         records.unshift(record)
         await clockPasses(record.firstClaimedAt)
       }
-      expect(await find({ consumer })).toEqual(records)
-      expect(await find({ consumer, limit: 3 })).toEqual(records.slice(0, 3))
+      expect(await find({ consumer })).toEqual(records.map(shown))
+      expect(await find({ consumer, limit: 3 })).toEqual(records.slice(0, 3).map(shown))
     })
 
     test('holds every filter that is given, and all of them together', async () => {
@@ -78,6 +90,16 @@ export function searching(opened: StoreUnderTest): void {
       expect(await found({ class: 'refund.*' })).toEqual([])
     })
 
+    test('limited to digests shows those of them that stand and hold the other filters', async () => {
+      const { store } = opened()
+      const [one, two] = [await inserted(store, newRecord({ class: 'refund.a' })), await inserted(store, newRecord())]
+      await inserted(store, newRecord())
+      const digests = [one.digest, claimRequest().digest, two.digest]
+      expect(keysOf(await find({ digests }))).toEqual(keysOf([one, two]))
+      expect(keysOf(await find({ digests, class: 'refund.a' }))).toEqual([one.key])
+      expect(await find({ digests: [] })).toEqual([])
+    })
+
     test.each([
       ['%', ['%', '%a']],
       ['_', ['_', '_a']],
@@ -102,9 +124,11 @@ export function searching(opened: StoreUnderTest): void {
         await clockPasses(first?.firstClaimedAt ?? 0)
         return inserted(store, newRecord({ consumer }))
       }
-      expect(await find({ consumer, from: one.firstClaimedAt, to: two.firstClaimedAt })).toEqual([one])
-      expect(await find({ consumer, from: one.firstClaimedAt + 1 })).toEqual([two])
-      expect(await find({ consumer, from: one.firstClaimedAt, to: two.firstClaimedAt + 1 })).toEqual([two, one])
+      expect(await find({ consumer, from: one.firstClaimedAt, to: two.firstClaimedAt })).toEqual([shown(one)])
+      expect(await find({ consumer, from: one.firstClaimedAt + 1 })).toEqual([shown(two)])
+      expect(await find({ consumer, from: one.firstClaimedAt, to: two.firstClaimedAt + 1 })).toEqual(
+        [two, one].map(shown),
+      )
       expect(await find({ consumer, to: one.firstClaimedAt })).toEqual([])
     })
 
@@ -185,7 +209,7 @@ export function searching(opened: StoreUnderTest): void {
       for (const batch of batches) {
         for (const { record } of await store.insertIfAbsent(batch)) there.push(record.key)
       }
-      const seen: LedgerRecord[] = []
+      const seen: Shown[] = []
       let after: RecordFilter['after'] = null
       do {
         const page = find({ consumer, limit: 7, after })

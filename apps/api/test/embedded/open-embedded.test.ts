@@ -7,6 +7,7 @@ import { binaryPackage } from '../../src/stores/postgres/embedded-binaries.ts'
 import { openForTest } from './open-for-test.ts'
 import { processesIn } from './processes-in.ts'
 import { query } from './query.ts'
+import { recoverEndlessly } from './recover-endlessly.ts'
 import { begunDataDir, temporaryDataDir } from './temporary-data-dir.ts'
 
 describe('starting', () => {
@@ -197,6 +198,21 @@ describe('a crash', () => {
     expect(embedded.postmasterPid).not.toBe(before)
     expect(await sql`SELECT value FROM kept`).toEqual([{ value: 7 }])
     await sql.end()
+  })
+
+  test('stop() gives up a restart that is still recovering, and ends what it started', async () => {
+    const dataDir = await begunDataDir()
+    const onCrash = vi.fn()
+    const embedded = await openForTest(dataDir, { onCrash })
+    await recoverEndlessly(dataDir)
+    for (const pid of processesIn(dataDir)) process.kill(pid, 'SIGKILL')
+    await vi.waitUntil(() => onCrash.mock.calls.length === 1, { timeout: 10_000 })
+    const restarted = expect(embedded.restart()).rejects.toThrow('aborted')
+    await vi.waitUntil(() => processesIn(dataDir).length > 0, { timeout: 10_000 })
+
+    await embedded.stop()
+    expect(processesIn(dataDir)).toEqual([])
+    await restarted
   })
 
   test('every process that used the database can restart it, and they share it again', async () => {

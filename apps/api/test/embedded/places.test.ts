@@ -37,6 +37,16 @@ describe('the data folder', () => {
     expect(await readdir(dataDir)).toEqual(['letter.txt'])
   })
 
+  test('one whose database alone was removed is begun anew', async () => {
+    const dataDir = await begunDataDir()
+    await rm(join(dataDir, 'postgres'), { recursive: true })
+    for (const name of ['admin-key', 'admin-key.00000000-0000-4000-8000-000000000001', 'postgres.log.1']) {
+      await writeFile(join(dataDir, name), '')
+    }
+    const { connection } = await openForTest(dataDir)
+    expect(await query(connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
   test('one that another major version of PostgreSQL wrote is refused, and nothing in it changes', async () => {
     const dataDir = await begunDataDir()
     await (await openForTest(dataDir)).stop()

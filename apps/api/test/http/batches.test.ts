@@ -1,6 +1,6 @@
 import { claimBatchResponseSchema, problemSchema, settlementsResponseSchema } from '@ranbook/contract'
 import { StoreError } from '@ranbook/rules'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Answered, call } from './call.ts'
 import { claimBody, tokenOf } from './claim-body.ts'
 import { expectProblem } from './expect-problem.ts'
@@ -128,6 +128,116 @@ test('a store failure is said per item, and the batch is repeated with its token
   expect([failed.status, outcomesOf(failed)]).toEqual([200, ['store_unavailable', 'invalid_request']])
   it.deps.ledger.store.insertIfAbsent = insertIfAbsent
   expect(outcomesOf(await claimAll(it, items))).toEqual(['claimed', 'invalid_request'])
+})
+
+test('answers that are durable stand where a later store call fails, each item with its own problem', async () => {
+  const it = memoryApp()
+  const released = await claimAll(it, [claimBody('back', { claim_token: tokenOf(1) })])
+  const { id } = released.json.decisions[0]
+  await settleAll(it, [{ id, action: 'release', claim_token: tokenOf(1) }])
+  const { compareAndSet } = it.deps.ledger.store
+  it.deps.ledger.store.compareAndSet = async () => {
+    throw new StoreError('store_unavailable', 'cut')
+  }
+  const items = [claimBody('new'), claimBody('back', { claim_token: tokenOf(2) }), claimBody('new')]
+  expect(outcomesOf(await claimAll(it, items))).toEqual(['claimed', 'store_unavailable', 'in_progress'])
+  it.deps.ledger.store.compareAndSet = compareAndSet
+  expect(outcomesOf(await claimAll(it, items.slice(1, 2)))).toEqual(['claimed'])
+})
+
+test('a claim whose stored key is another one harms no other of its batch', async () => {
+  const it = memoryApp()
+  const { insertIfAbsent } = it.deps.ledger.store
+  await claimAll(it, [claimBody('a')])
+  it.deps.ledger.store.insertIfAbsent = async (records) =>
+    (await insertIfAbsent(records)).map((outcome) =>
+      outcome.inserted ? outcome : { ...outcome, record: { ...outcome.record, key: 'another' } },
+    )
+  expect(outcomesOf(await claimAll(it, [claimBody('a'), claimBody('b')]))).toEqual(['identity_collision', 'claimed'])
+})
+
+test('settles that are durable stand where a later store call fails; later ones of a failed record are not tried', async () => {
+  const it = memoryApp()
+  const claimed = await claimAll(it, [
+    claimBody('a', { claim_token: tokenOf(1) }),
+    claimBody('b', { claim_token: tokenOf(2) }),
+  ])
+  const [a, b] = claimed.json.decisions
+  it.deps.ledger.store.compareAndSet = async () => {
+    throw new StoreError('store_unavailable', 'cut')
+  }
+  const answer = await settleAll(it, [
+    { id: a.id, action: 'complete', claim_token: tokenOf(1), result: 1 },
+    { id: b.id, action: 'extend', claim_token: tokenOf(2) },
+    { id: b.id, action: 'complete', claim_token: tokenOf(2) },
+    { id: a.id, action: 'complete', claim_token: tokenOf(1), result: 1 },
+  ])
+  expect(outcomesOf(answer)).toEqual([true, 'store_unavailable', 'store_unavailable', true])
+  const [standing] = await it.store.read([{ digest: b.id.slice(4), claimToken: null }])
+  expect(standing?.record.state).toBe('claimed')
+})
+
+describe('an answer of any size', () => {
+  const result = JSON.stringify('x'.repeat(256 * 1024 - 2))
+
+  /** As many completed records, each with the largest result there is. */
+  async function largeResults(count: number) {
+    const it = memoryApp()
+    const body = claimBody('one', { claim_token: tokenOf(1) })
+    const { json } = await call(it.app, 'POST', '/v1/claims', { body })
+    const completed = `{"claim_token":"${tokenOf(1)}","result":${result}}`
+    await call(it.app, 'POST', `/v1/claims/${json.id}/complete`, { body: completed })
+    const { insertIfAbsent } = it.deps.ledger.store
+    const asked: number[] = []
+    it.deps.ledger.store.insertIfAbsent = (records) => {
+      asked.push(records.length)
+      return insertIfAbsent(records)
+    }
+    const claims = Array.from({ length: count }, () => claimBody('one'))
+    const response = await it.app.request('/v1/claims/batch', {
+      method: 'POST',
+      headers: { authorization: 'Bearer all', 'content-type': 'application/json' },
+      body: JSON.stringify({ claims }),
+    })
+    return { it, asked, reader: (response.body as ReadableStream<Uint8Array>).getReader() }
+  }
+
+  test('is made while it is read: a hundred records are in memory, one of them as text', async () => {
+    const { asked, reader } = await largeResults(450)
+    expect(asked).toEqual([])
+    let [bytes, largest, head] = [0, 0, '']
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      // What was asked of the store is never more than one slice ahead of what was taken.
+      expect(asked.length).toBeLessThanOrEqual(1 + Math.ceil(bytes / (100 * result.length)))
+      if (head === '') head = Buffer.from(next.value.slice(0, 100)).toString()
+      bytes += next.value.length
+      largest = Math.max(largest, next.value.length)
+    }
+    expect(asked).toEqual([100, 100, 100, 100, 50])
+    expect(head).toMatch(/^\{"decisions":\[\{"outcome":"duplicate",/)
+    expect(bytes).toBeGreaterThan(450 * result.length)
+    expect(largest).toBeLessThan(2 * result.length)
+  })
+
+  test('is not made on for a reader that left, and the request is over then', async () => {
+    const { it, asked, reader } = await largeResults(450)
+    await reader.read()
+    const isOver = () => it.lines.filter(({ fields }) => fields['route'] === '/v1/claims/batch').length
+    expect(isOver()).toBe(0)
+    await reader.cancel()
+    expect([isOver(), asked]).toEqual([1, [100]])
+  })
+
+  test('ends its grants where the key is revoked meanwhile', async () => {
+    const { it, reader } = await largeResults(150)
+    await reader.read()
+    it.keys.delete('all')
+    let text = ''
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      text = Buffer.from(next.value).toString()
+    }
+    expect(text).toMatch(/"code":"unauthenticated".{0,300}\]\}$/)
+  })
 })
 
 test('settlements of one record are applied in the order given', async () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { call } from './call.ts'
 import { claimBody } from './claim-body.ts'
 import { expectProblem } from './expect-problem.ts'
+import { listeningApp } from './listening-app.ts'
 import { memoryApp } from './memory-app.ts'
 
 const all: [string, Route][] = Object.entries(routes)
@@ -178,4 +179,22 @@ test('each request is one log line of template, status, time, request id and cal
     expect(fields['duration_ms']).toBeTypeOf('number')
     expect(JSON.stringify(fields)).not.toContain(canary)
   }
+})
+
+test('a failure around the routes is a problem and a log line too, in the app and before it', async () => {
+  const it = memoryApp()
+  it.deps.metrics.observeRequest = () => {
+    throw new TypeError('no such series')
+  }
+  expectProblem(await call(it.app, 'GET', '/healthz'), 'internal')
+  const server = await listeningApp(it)
+  expectProblem(await call(server.url, 'GET', '/healthz'), 'internal')
+  expect(it.lines.filter(({ level }) => level === 'error')).toHaveLength(2)
+
+  it.app.fetch = () => {
+    throw new TypeError('no app')
+  }
+  const broken = await listeningApp(it)
+  expectProblem(await call(broken.url, 'GET', '/healthz'), 'internal')
+  expect(it.lines.filter(({ level }) => level === 'error')).toHaveLength(3)
 })

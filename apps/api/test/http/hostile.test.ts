@@ -41,7 +41,7 @@ const oddKeys = [
 ]
 
 test('odd keys are keys like any other: each its own, byte for byte', async () => {
-  const { url } = await listeningApp(memoryApp().app)
+  const { url } = await listeningApp(memoryApp())
   const ids = new Set<string>()
   for (const key of oddKeys) {
     const first = await call(url, 'POST', '/v1/claims', { body: claimBody(key) })
@@ -79,7 +79,7 @@ test.each([
   ['\\ud800', 'a lone high surrogate'],
   ['\\udc00\\ud800', 'surrogates in the wrong order'],
 ])('a key of %j is 400: %s', async (key) => {
-  const { url } = await listeningApp(memoryApp().app)
+  const { url } = await listeningApp(memoryApp())
   const answer = await call(url, 'POST', '/v1/claims', { body: `{"class":"c","consumer":"w","key":"${key}"}` })
   expect(expectProblem(answer, 'invalid_request').errors).toMatchObject([{ path: 'key' }])
 })
@@ -123,10 +123,24 @@ const badBodies: [string, string | Uint8Array<ArrayBuffer>, ErrorCode][] = [
 
 test.each(badBodies)('a body of %s is refused with a problem', async (_, body, code) => {
   const it = memoryApp()
-  const { url } = await listeningApp(it.app)
+  const { url } = await listeningApp(it)
   const problem = expectProblem(await call(url, 'POST', '/v1/claims', { body }), code)
   expect(problem.detail.length).toBeLessThan(400)
   expect(it.observed).toEqual([])
+})
+
+test('a batch of millions of items is refused before they are built, its limit named', async () => {
+  const it = memoryApp()
+  for (const [path, list] of [
+    ['/v1/claims/batch', 'claims'],
+    ['/v1/settlements', 'settlements'],
+  ] as const) {
+    const body = `{"${list}":[${'{},'.repeat(2_700_000)}{}]}`
+    const problem = expectProblem(await call(it.app, 'POST', path, { body }), 'invalid_request')
+    expect(problem.errors).toEqual([{ path: list, message: 'must hold at most 1000 items' }])
+  }
+  const loose = `{"claims":[{"refs":[${'{},'.repeat(2_700_000)}{}]}]}`
+  expectProblem(await call(it.app, 'POST', '/v1/claims/batch', { body: loose }), 'invalid_json')
 })
 
 test.each([
@@ -142,7 +156,7 @@ test.each([
   ['seq', [-1, 1.5, 2 ** 53, '-1', '01', '1.0', '', '9223372036854775808', '1'.repeat(400), null, true]],
   ['occurred_at', ['', 'today', '2026-02-30T10:00:00Z', '2026-11-30T10:00:00+01:00', '2026-11-30', 0, null]],
 ] as const)('%s of a wrong type or beyond its limits is 400 and named', async (name, values) => {
-  const { url } = await listeningApp(memoryApp().app)
+  const { url } = await listeningApp(memoryApp())
   for (const value of values) {
     const answer = await call(url, 'POST', '/v1/claims', { body: claimBody('k', { [name]: value }) })
     const [error] = expectProblem(answer, 'invalid_request').errors ?? []
@@ -151,7 +165,7 @@ test.each([
 })
 
 test('numbers beyond 2^53 are refused where they would be rounded', async () => {
-  const { url } = await listeningApp(memoryApp().app)
+  const { url } = await listeningApp(memoryApp())
   for (const [name, value] of [
     ['seq', '9007199254740993'],
     ['seq', '1e400'],
@@ -184,7 +198,7 @@ const exactValues = [
 ]
 
 test.each(exactValues)('%s comes back as a result character for character', async (result) => {
-  const { url } = await listeningApp(memoryApp().app)
+  const { url } = await listeningApp(memoryApp())
   const { json } = await call(url, 'POST', '/v1/claims', { body: claimBody('k', { claim_token: tokenOf(1) }) })
   const body = `{"claim_token":"${tokenOf(1)}", "result" : ${result} }`
   const completed = await call(url, 'POST', `/v1/claims/${json.id}/complete`, { body })
@@ -195,7 +209,7 @@ test.each(exactValues)('%s comes back as a result character for character', asyn
 
 test('a body in many small pieces is the same body, split characters included', async () => {
   const it = memoryApp()
-  const { exchange } = await listeningApp(it.app)
+  const { exchange } = await listeningApp(it)
   const bytes = Buffer.from(JSON.stringify(claimBody('😀é')))
   const pieces = Array.from(bytes, (byte) =>
     Buffer.concat([Buffer.from('1\r\n'), Buffer.from([byte]), Buffer.from('\r\n')]),
@@ -212,6 +226,7 @@ test('a body in many small pieces is the same body, split characters included', 
 
 test.each([
   ['HTTP/1.0 without Host', 'GET /healthz HTTP/1.0\r\n\r\n', 200],
+  ['HTTP/1.1 without Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['an absolute target', 'GET http://elsewhere/healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 200],
   ['an absolute target that is no URL', 'GET http://[ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
   ['a Host that is none', 'GET /healthz HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
@@ -227,8 +242,11 @@ test.each([
   ],
   ['a TRACE', 'TRACE /v1/claims HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 405],
 ])('%s is answered, never a 500', async (_, request, status) => {
-  const { exchange } = await listeningApp(memoryApp().app)
+  const { exchange } = await listeningApp(memoryApp())
   const answer = await exchange(request)
   expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
-  if (status >= 400) expect(answer.toLowerCase()).toContain('content-type: application/problem+json')
+  if (status < 400) return
+  expect(answer.toLowerCase()).toContain('content-type: application/problem+json')
+  const [, requestId] = /^x-request-id: (\S+)\r$/im.exec(answer) ?? []
+  expect(answer).toContain(`"request_id":"${requestId}"`)
 })

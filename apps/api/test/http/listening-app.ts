@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { onTestFinished } from 'vitest'
-import type { createApp } from '../../src/app.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
 import { startHttpServer } from '../../src/process/http-server.ts'
+import type { MemoryApp } from './memory-app.ts'
 
 export type ListeningApp = {
   url: string
@@ -13,9 +13,9 @@ export type ListeningApp = {
 }
 
 /** The app behind the server's own socket, on a free port of this machine, until the test is over. */
-export async function listeningApp(app: ReturnType<typeof createApp>): Promise<ListeningApp> {
+export async function listeningApp({ app, deps: { log } }: Pick<MemoryApp, 'app' | 'deps'>): Promise<ListeningApp> {
   const newRequestId = (): string => 'made-before-the-app'
-  const handle = requestListener(app, { newRequestId })
+  const handle = requestListener(app, { newRequestId, log })
   const server = await startHttpServer({ host: '127.0.0.1', port: 0, handle, newRequestId })
   onTestFinished(async () => {
     server.stopAccepting()

@@ -63,13 +63,31 @@ test('bodies held by requests in flight are bounded; the room comes back with th
     call(it.app, 'POST', '/v1/claims/batch', {
       body: { claims: Array.from({ length: 32 }, (_, item) => claimBody(`k${at}-${item}`, { payload })) },
     })
-  const fitting = Array.from({ length: 8 }, (_, at) => batch(at))
-  await until(() => store.held() === 8)
-  expectProblem(await batch(8), 'overloaded')
+  const fitting = Array.from({ length: 6 }, (_, at) => batch(at))
+  await until(() => store.held() === 6)
+  expectProblem(await batch(6), 'overloaded')
   expect((await call(it.app, 'GET', '/metrics')).status).toBe(200)
+  const settled = call(it.app, 'POST', '/v1/settlements', {
+    body: { settlements: Array.from({ length: 32 }, () => ({ action: 'complete', result: payload })) },
+  })
+  expect((await settled).status).toBe(200)
   store.release()
   expect(new Set((await Promise.all(fitting)).map(({ status }) => status))).toEqual(new Set([200]))
-  expect((await batch(8)).status).toBe(200)
+  expect((await batch(6)).status).toBe(200)
+})
+
+test('waiting claims hold what was read from their bodies, not the bodies: whoever settles finds room', async () => {
+  const it = memoryApp()
+  const { url } = await listeningApp(it)
+  const { json } = await call(url, 'POST', '/v1/claims', { body: claimBody('k', { claim_token: tokenOf(0) }) })
+  const wide = JSON.stringify(claimBody('k', { wait_ms: 30_000, payload: { n: 1 } })).padEnd(1024 * 1024)
+  const waiting = Array.from({ length: 64 }, () => call(url, 'POST', '/v1/claims', { body: wide }))
+  await until(() => it.deps.waitRoom.waiting() === 64)
+  const padded = JSON.stringify({ claim_token: tokenOf(0) }).padEnd(1024 * 1024)
+  const settle = (verb: string) => call(url, 'POST', `/v1/claims/${json.id}/${verb}`, { body: padded })
+  expect((await settle('extend')).status).toBe(200)
+  expect((await settle('complete')).status).toBe(200)
+  expect(new Set((await Promise.all(waiting)).map((answer) => answer.json.outcome))).toEqual(new Set(['duplicate']))
 })
 
 test('while it drains, claims and pages are refused, and whoever settles is heard', async () => {
@@ -87,7 +105,7 @@ test('while it drains, claims and pages are refused, and whoever settles is hear
 
 test('over a socket a body is refused as soon as it is too large, however it is sent', async () => {
   const it = memoryApp()
-  const server = await listeningApp(it.app)
+  const server = await listeningApp(it)
   const announced = await call(server.url, 'POST', '/v1/claims', { body: 'x'.repeat(2 * 1024 * 1024) })
   expectProblem(announced, 'payload_too_large')
 

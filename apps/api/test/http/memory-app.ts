@@ -25,7 +25,7 @@ export type MemoryApp = {
 
 /** What an API key of a test may do. */
 export function keyOf(name: string, given: readonly Action[], classes = ['*'], consumer: string | null = null): Caller {
-  return { actor: `key:${name}`, name, actions: new Set(given), scope: { classes, consumer } }
+  return { actor: `key:${name}`, name, actions: new Set(given), scope: { classes, consumer }, expiresAt: null }
 }
 
 /**

@@ -60,8 +60,8 @@ test('a page that the browser has is 304 without a body', async () => {
 test('no path leads out of the web app’s folder', async () => {
   const folder = webRoot()
   symlinkSync(join(folder, '../secret.txt'), join(folder, 'linked.txt'))
-  const { app } = memoryApp({ webRoot: folder })
-  const server = await listeningApp(app)
+  const it = memoryApp({ webRoot: folder })
+  const server = await listeningApp(it)
   for (const path of [
     '/../secret.txt',
     '/..%2fsecret.txt',
@@ -75,7 +75,7 @@ test('no path leads out of the web app’s folder', async () => {
     '/linked.txt',
     `/${folder}/index.html`,
   ]) {
-    for (const to of [app, server.url]) {
+    for (const to of [it.app, server.url]) {
       const answer = await open(to, path)
       expect([path, answer.status]).toEqual([path, 404])
       expect(answer.text).not.toContain('secret')
@@ -118,11 +118,28 @@ test('the OpenAPI document has every route with its parameters, bodies, answers 
       security: route.access === 'open' ? [] : [{ apiKey: [] }],
     })
     expect(Object.keys(operation.responses).sort()).toEqual([...Object.keys(route.answers), 'default'].sort())
-    const named = (operation.parameters ?? []).map(({ name }: { name: string }) => name)
+    const parameters: { name: string; in: string }[] = operation.parameters ?? []
+    const named = parameters.filter((parameter) => parameter.in !== 'header').map(({ name }) => name)
     const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter)
     expect(named.sort()).toEqual([...inPath, ...Object.keys(route.query?.shape ?? {})].sort())
     expect(operation.requestBody !== undefined).toBe(route.body !== undefined)
   }
+  const { get, put } = document.paths['/v1/classes/{name}']
+  const review = document.paths['/v1/classes/{name}/review'].post
+  const takesIfMatch = ({ parameters }: typeof put) =>
+    parameters.some(
+      (parameter: { name: string; in: string }) => parameter.name === 'If-Match' && parameter.in === 'header',
+    )
+  expect([get, put, document.paths['/v1/classes/{name}'].delete, review].map(takesIfMatch)).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ])
+  for (const answer of [get.responses['200'], put.responses['200'], put.responses['201'], review.responses['200']]) {
+    expect(answer.headers).toHaveProperty('ETag')
+  }
+  expect([put.requestBody.required, review.requestBody.required]).toEqual([true, false])
   const claim = document.paths['/v1/claims'].post
   expect(claim.requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/ClaimRequest' })
   expect(document.components.schemas.ClaimRequest.required).toEqual(['class', 'key'])

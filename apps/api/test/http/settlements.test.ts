@@ -1,9 +1,10 @@
 import { leaseSchema, recordSchema } from '@ranbook/contract'
 import { expect, test } from 'vitest'
+import { PoliciesStale } from '../../src/ledger/ledger-deps.ts'
 import { type Answered, call } from './call.ts'
 import { claimBody, tokenOf } from './claim-body.ts'
 import { expectProblem } from './expect-problem.ts'
-import { type MemoryApp, memoryApp } from './memory-app.ts'
+import { keyOf, type MemoryApp, memoryApp } from './memory-app.ts'
 
 type Claimed = MemoryApp & { id: string; token: string }
 
@@ -131,4 +132,20 @@ test.each([
   expectProblem(await call(it.app, 'POST', `/v1/claims/${it.id}/${verb}`, { body }), 'invalid_request')
   const [standing] = await it.store.read([{ digest: it.id.slice(4), claimToken: null }])
   expect(standing?.record.version).toBe(1)
+})
+
+test('a policy that a newer version wrote keeps no claim from being settled, but for fail, which needs it', async () => {
+  for (const [verb, body, status] of [
+    ['fail', { error: { message: 'm' } }, 503],
+    ['extend', {}, 200],
+    ['release', {}, 200],
+    ['complete', {}, 200],
+  ] as const) {
+    const it = await claimed()
+    it.keys.set('all', keyOf('all', ['claim'], ['refund.*']))
+    it.deps.ledger.policies.policyFor = () => {
+      throw new PoliciesStale('the policy refund.* holds values of a newer version')
+    }
+    expect([verb, (await settle(it, verb, body)).status]).toEqual([verb, status])
+  }
 })

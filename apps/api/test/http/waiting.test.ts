@@ -4,7 +4,7 @@ import { type Answered, call } from './call.ts'
 import { claimBody, tokenOf } from './claim-body.ts'
 import { expectProblem } from './expect-problem.ts'
 import { listeningApp } from './listening-app.ts'
-import { type MemoryApp, memoryApp } from './memory-app.ts'
+import { keyOf, type MemoryApp, memoryApp } from './memory-app.ts'
 import { until } from './until.ts'
 
 const longMs = 30_000
@@ -116,7 +116,7 @@ test('only the final answer of a wait is counted', async () => {
 
 test('a client that hung up is never granted', async () => {
   const it = memoryApp()
-  const server = await listeningApp(it.app)
+  const server = await listeningApp(it)
   const { json } = await claim(it, { claim_token: tokenOf(0) })
   const hangUp = new AbortController()
   const body = claimBody('k', { claim_token: tokenOf(1), wait_ms: longMs })
@@ -142,6 +142,23 @@ test('a client that hung up is not granted either when the record changes before
   await settle(it, json.id, 'release', {})
   expect((await waiting).json.outcome).toBe('in_progress')
   expect((await it.store.read([{ digest: json.id.slice(4), claimToken: null }]))[0]?.record.state).toBe('ready')
+})
+
+test('a key that was revoked while its claim waited gets 401 and is never granted; one with less scope 403', async () => {
+  for (const change of ['revoked', 'narrowed']) {
+    const it = memoryApp()
+    const { json } = await claim(it, { claim_token: tokenOf(0) })
+    const body = claimBody('k', { claim_token: tokenOf(1), wait_ms: longMs })
+    const waiting = call(it.app, 'POST', '/v1/claims', { body, key: 'claim' })
+    await until(() => it.deps.waitRoom.waiting() === 1)
+    if (change === 'revoked') it.keys.delete('claim')
+    else it.keys.set('claim', keyOf('claim', ['claim'], ['payout.*']))
+    await settle(it, json.id, 'release', {})
+    expectProblem(await waiting, change === 'revoked' ? 'unauthenticated' : 'forbidden')
+    const [standing] = await it.store.read([{ digest: json.id.slice(4), claimToken: tokenOf(1) }])
+    expect(standing?.record).toMatchObject({ state: 'ready', claimToken: tokenOf(0) })
+    expect(it.deps.waitRoom.waiting()).toBe(0)
+  }
 })
 
 test('a thousand wait; further ones are answered at once', async () => {

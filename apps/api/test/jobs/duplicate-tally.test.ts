@@ -76,6 +76,26 @@ test('a write that was refused untried is repeated together with what came since
   expect(lost()).toBe(0)
 })
 
+test('a clock that is set back leaves first and last in order, also across a refused write', async () => {
+  const tried: (readonly Stored[])[] = []
+  const { job, failures } = tally(async (tallies) => {
+    tried.push(tallies)
+    if (tried.length === 1) throw new StoreError('overloaded', 'no room')
+  })
+  job.add('a', 50)
+  job.add('a', 40)
+  job.add('b', 90)
+  await vi.waitUntil(() => failures.length === 1, { timeout: 10_000 })
+  job.add('a', 10)
+  job.add('b', 100)
+  await job.stop()
+  expect(tried[0]?.[0]).toEqual({ digest: 'a', count: 2, firstAt: 40, lastAt: 50 })
+  expect(tried.at(-1)).toEqual([
+    { digest: 'a', count: 3, firstAt: 10, lastAt: 50 },
+    { digest: 'b', count: 2, firstAt: 90, lastAt: 100 },
+  ])
+})
+
 test('keys beyond what memory is set aside for are counted as lost, known ones go on', async () => {
   const stored: Stored[] = []
   const { job, lost } = tally(async (tallies) => void stored.push(...tallies))

@@ -109,6 +109,7 @@ function resultsByToken(late: readonly LateCompletion[]): Record<string, string 
 }
 
 const any: Omit<RecordFilter, 'limit'> = {
+  digests: null,
   scope: null,
   class: null,
   consumer: null,

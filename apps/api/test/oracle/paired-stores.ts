@@ -8,7 +8,7 @@ type Asked =
   | 'completeClaimed'
   | 'findExpired'
   | 'addDuplicates'
-  | 'keepLateCompletion'
+  | 'keepLateCompletions'
 
 /** A store that is asked first, and an oracle that is then asked the same at the same time. */
 export type PairedStores = {
@@ -70,7 +70,7 @@ export function pairStores(store: RecordStore): PairedStores {
       completeClaimed: record('completeClaimed', store.completeClaimed),
       findExpired: record('findExpired', store.findExpired),
       addDuplicates: record('addDuplicates', store.addDuplicates),
-      keepLateCompletion: record('keepLateCompletion', store.keepLateCompletion),
+      keepLateCompletions: record('keepLateCompletions', store.keepLateCompletions),
     },
     oracle: {
       ...memory,
@@ -80,7 +80,7 @@ export function pairStores(store: RecordStore): PairedStores {
       completeClaimed: replay('completeClaimed', memory.completeClaimed),
       findExpired,
       addDuplicates: replay('addDuplicates', memory.addDuplicates),
-      keepLateCompletion: replay('keepLateCompletion', memory.keepLateCompletion),
+      keepLateCompletions: replay('keepLateCompletions', memory.keepLateCompletions),
     },
     memory,
     setClock: (time) => {

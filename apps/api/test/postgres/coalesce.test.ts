@@ -13,6 +13,7 @@ const roomy: CoalesceOptions = {
   queuedBytesMax: 1e9,
   settleReserve: 0.2,
   waitMaxMs: 60_000,
+  stalledMs: 60_000,
   monotonicMs: () => 0,
 }
 
@@ -97,20 +98,21 @@ test('a settle finds room however many claims are in flight, and goes before the
   await Promise.all([claims, settles])
 })
 
-test('a full queue refuses claims at once, then settles, and does nothing of what it refused', async () => {
+test('a full queue refuses claims at once, then settles and the reads they need, and does nothing of what it refused', async () => {
   const { store, calls, claim, complete, answerAll, reached } = held({ inFlightMax: 2, queuedRowsMax: 10 })
   const underway = [claim(), complete()]
   await reached(2)
   const waiting = Array.from({ length: 8 }, () => claim())
   const overloaded = { name: 'StoreError', code: 'overloaded' }
   await expect(claim()).rejects.toMatchObject(overloaded)
-  await expect(store.read([{ digest: newRecord().request.digest, claimToken: null }])).rejects.toMatchObject(overloaded)
-  const settles = [complete(), complete()]
+  const read = () => store.read([{ digest: newRecord().request.digest, claimToken: null }])
+  const settles = [complete(), read()]
   await expect(complete()).rejects.toMatchObject(overloaded)
-  expect(store.queued()).toEqual({ claims: 8, reads: 0, completes: 2, changes: 0 })
+  await expect(read()).rejects.toMatchObject(overloaded)
+  expect(store.queued()).toEqual({ claims: 8, reads: 1, completes: 1, changes: 0 })
   await answerAll()
   await Promise.all([...underway, ...waiting, ...settles])
-  expect(calls.reduce((sum, { items }) => sum + items, 0)).toBe(12)
+  expect(calls.reduce((sum, { items }) => sum + items, 0)).toBe(11)
 })
 
 test('payloads that wait are bounded by their size, too', async () => {
@@ -149,6 +151,28 @@ test('who waited too long is refused when its turn comes', async () => {
   await answerAll()
   expect((await Promise.all([underway, early])).map(([outcome]) => outcome?.inserted)).toEqual([true, true])
   expect(calls.map(({ items }) => items)).toEqual([1, 1])
+})
+
+test('where nothing moves for too long, those who would wait behind others are refused at once', async () => {
+  let now = 0
+  const { calls, claim, complete, reached, answerAll } = held({
+    inFlightMax: 2,
+    stalledMs: 250,
+    monotonicMs: () => now,
+  })
+  const underway = [claim(), claim()]
+  await reached(1)
+  const waiting = [claim(), claim()]
+  now = 250
+  waiting.push(claim())
+  now = 251
+  await expect(claim()).rejects.toMatchObject({ name: 'StoreError', code: 'overloaded' })
+  const settles = [complete()]
+  await reached(2)
+  waiting.push(claim())
+  await answerAll()
+  await Promise.all([...underway, ...waiting, ...settles])
+  expect(calls.map(({ items }) => items)).toEqual([2, 1, 4])
 })
 
 test('what a gathered call throws reaches its own callers only', async () => {

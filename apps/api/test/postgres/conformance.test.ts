@@ -11,7 +11,7 @@ recordStoreConformance('the Postgres store, as the product opens it', () =>
 recordStoreConformance('the Postgres store as behind a pooler, in small batches', () =>
   openStore(async ({ target }) => {
     const lanes = lanesOf(target, { settings: {}, named: false })
-    const store = coalesce(createPostgresStore({ hot: lanes, cold: lanes }), {
+    const store = coalesce(createPostgresStore({ gathered: lanes, beside: lanes, reads: lanes }), {
       // Leaves some lanes to what is not gathered.
       inFlightMax: laneCount / 2,
       batchRowsMax: 3,
@@ -20,6 +20,7 @@ recordStoreConformance('the Postgres store as behind a pooler, in small batches'
       queuedBytesMax: 1e9,
       settleReserve: 0.2,
       waitMaxMs: 30_000,
+      stalledMs: 30_000,
       monotonicMs: () => performance.now(),
     })
     return { store, close: lanes.close }

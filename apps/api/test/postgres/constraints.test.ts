@@ -51,6 +51,18 @@ describe('the database refuses', () => {
   })
 })
 
+test('the database refuses a token two attempts of one record', async () => {
+  const store = opened().postgres.records
+  const first = await inserted(store, newRecord())
+  const second = granting(first)
+  const granted = await changed(store, second)
+  const archive = second.archive && { ...second.archive, fencingToken: granted.fencingToken }
+  await expect(store.compareAndSet([changeOf(granted, {}, { archive })])).rejects.toMatchObject({
+    code: '23505',
+    constraint_name: 'attempt_claim_token',
+  })
+})
+
 test('fencing numbers come one by one, so that no session keeps lower ones for later, and stay exact in JavaScript', async () => {
   const [sequence] = await opened().sql`
     SELECT cache_size, increment_by, max_value, cycle FROM pg_sequences WHERE sequencename = 'fencing_token'`

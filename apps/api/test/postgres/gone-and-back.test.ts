@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StoreError } from '@ranbook/rules'
 import { expect, onTestFinished, test } from 'vitest'
 import { migrate } from '../../src/stores/postgres/migrate.ts'
 import { openPostgres, type Postgres, type PostgresTarget } from '../../src/stores/postgres/open-postgres.ts'
@@ -44,10 +43,7 @@ async function refusals({ records, cold, now }: Postgres): Promise<{ calls: numb
     records.findExpired(10),
     records.readFull([newRecord().request.digest]),
     now(),
-    cold.unsafe('SELECT 1').then(
-      () => undefined,
-      (error) => Promise.reject(new StoreError('store_unavailable', 'cold', { cause: error })),
-    ),
+    ...Object.values(cold).map((sessions) => sessions.use((session) => session.begin((sql) => sql.unsafe('SELECT 1')))),
   ]
   const outcomes = await Promise.allSettled(calls)
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
@@ -76,8 +72,10 @@ test('connections that the server closes cost no answer once they are seen to be
   const { opened } = await killable()
   for (let round = 0; round < 5; round++) {
     await refusals(opened)
-    await opened.cold.unsafe(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-      WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`)
+    await opened.cold.changes.use((session) =>
+      session.unsafe(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+        WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`),
+    )
     await expect.poll(async () => (await refusals(opened)).refused, { timeout: 10_000 }).toBe(0)
   }
 })
@@ -90,9 +88,10 @@ test('a standby is never decided on', async () => {
   await database.restart()
 
   const read = [{ digest: record.digest, claimToken: null }]
-  await expect(opened.records.read(read)).rejects.toMatchObject({
-    code: 'store_unavailable',
-    message: expect.stringContaining('standby'),
-  })
+  const standby = { code: 'store_unavailable', message: expect.stringContaining('standby') }
+  await expect(opened.records.read(read)).rejects.toMatchObject(standby)
   await expect(opened.records.insertIfAbsent([newRecord()])).rejects.toMatchObject({ code: 'store_unavailable' })
+  for (const sessions of Object.values(opened.cold)) {
+    await expect(sessions.use((session) => session.unsafe('SELECT 1'))).rejects.toMatchObject(standby)
+  }
 })

@@ -21,6 +21,41 @@ test('a write that succeeds with a warning counts as unknown', async () => {
   expect(await lane.run('SELECT 1', [])).toEqual([[1]])
 })
 
+test('work whose transaction commits with a warning counts as unknown', async () => {
+  const lane = laneTo()
+  const written = lane.use((session) =>
+    session.begin(async (transaction) => {
+      await transaction.unsafe(`DO $$ BEGIN RAISE WARNING 'canceling wait for synchronous replication'; END $$`)
+      return 'written'
+    }),
+  )
+  await expect(written).rejects.toMatchObject(unavailable)
+  expect(await lane.use((session) => session.unsafe('SELECT 1 AS one'))).toEqual([{ one: 1 }])
+})
+
+test('work whose connection is cut is not continued on another one', async () => {
+  const lane = laneTo()
+  const cut = lane.use(async (session) => {
+    await session.unsafe('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => undefined)
+    return session.unsafe('SELECT 1')
+  })
+  await expect(cut).rejects.toMatchObject(unavailable)
+  expect(await lane.run('SELECT 1', [])).toEqual([[1]])
+})
+
+test('what work throws by itself passes as it is, and its transaction leaves nothing', async () => {
+  const lane = laneTo()
+  const fault = new Error('of the work')
+  const failing = lane.use((session) =>
+    session.begin(async (transaction) => {
+      await transaction.unsafe('CREATE TABLE half (id int)')
+      throw fault
+    }),
+  )
+  await expect(failing).rejects.toBe(fault)
+  expect(await lane.run(`SELECT to_regclass('half')`, [])).toEqual([[null]])
+})
+
 test('a notice is no warning', async () => {
   const lane = laneTo()
   expect(await lane.run(`DO $$ BEGIN RAISE NOTICE 'by the way'; END $$`, [])).toEqual([])

@@ -5,6 +5,7 @@ import { CHANGE_RECORDS, CHANGE_RECORDS_WITH_TRACES } from '../../src/stores/pos
 import { COMPLETE_CLAIMED } from '../../src/stores/postgres/complete-claimed.ts'
 import { FIND_EXPIRED } from '../../src/stores/postgres/find-expired.ts'
 import { INSERT_IF_ABSENT } from '../../src/stores/postgres/insert-if-absent.ts'
+import { KEEP_LATE_COMPLETIONS } from '../../src/stores/postgres/keep-late-completions.ts'
 import { READ_RECORDS } from '../../src/stores/postgres/read-records.ts'
 import { hotSettings } from '../../src/stores/postgres/session-settings.ts'
 import { newRecord } from '../conformance/new-record.ts'
@@ -15,7 +16,7 @@ const hotStatements = {
   'insert-if-absent': { text: INSERT_IF_ABSENT, ways: ['Index Only Scan using record_pkey on record'] },
   read: {
     text: READ_RECORDS,
-    ways: ['Index Scan using record_pkey on record', 'Index Scan using attempt_pkey on attempt'],
+    ways: ['Index Scan using record_pkey on record', 'Index Only Scan using attempt_claim_token on attempt'],
   },
   'compare-and-set': { text: CHANGE_RECORDS, ways: ['Index Scan using record_pkey on record'] },
   'compare-and-set with traces': {
@@ -24,6 +25,10 @@ const hotStatements = {
   },
   'complete-claimed': { text: COMPLETE_CLAIMED, ways: ['Index Scan using record_pkey on record'] },
   'add-duplicates': { text: ADD_DUPLICATES, ways: ['Index Only Scan using record_pkey on record'] },
+  'keep-late-completions': {
+    text: KEEP_LATE_COMPLETIONS,
+    ways: ['Index Only Scan using record_pkey on record'],
+  },
   'find-expired': { text: FIND_EXPIRED, ways: ['Index Scan using record_sweep on record'] },
 } as const
 type HotStatement = keyof typeof hotStatements

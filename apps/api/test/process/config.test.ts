@@ -36,7 +36,7 @@ test('every variable is taken when it is valid', () => {
   const { config, warnings } = ready({
     PORT: '0',
     HOST: '::1',
-    DATABASE_URL: 'postgresql://me:p%40ss@db-1:5432,db-2:5432/ranbook?sslmode=require',
+    DATABASE_URL: 'postgresql://me:p%40ss,@db-1:5432/ranbook?sslmode=require',
     RANBOOK_DATA_DIR: '/srv/ran book',
     RANBOOK_ADMIN_KEY: 'k'.repeat(32),
     RANBOOK_PUBLIC_URL: 'https://ranbook.example.com/',
@@ -50,7 +50,7 @@ test('every variable is taken when it is valid', () => {
   expect(config).toEqual({
     port: 0,
     host: '::1',
-    databaseUrl: 'postgresql://me:p%40ss@db-1:5432,db-2:5432/ranbook?sslmode=require',
+    databaseUrl: 'postgresql://me:p%40ss,@db-1:5432/ranbook?sslmode=require',
     dataDir: '/srv/ran book',
     dataDirGiven: true,
     adminKey: 'k'.repeat(32),
@@ -80,6 +80,8 @@ test.each([
   ['DATABASE_URL', 'host/db'],
   ['DATABASE_URL', 'postgres://'],
   ['DATABASE_URL', 'postgres://user:100%@host/db'],
+  ['DATABASE_URL', 'postgres://user:password@one:5432,two:5432/db'],
+  ['DATABASE_URL', 'postgres://one%2Ctwo/db'],
   ['RANBOOK_DATA_DIR', '/srv/\0'],
   ['RANBOOK_ADMIN_KEY', 'k'.repeat(31)],
   ['RANBOOK_ADMIN_KEY', `${'k'.repeat(32)} k`],

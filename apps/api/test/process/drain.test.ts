@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { processesIn } from '../embedded/processes-in.ts'
+import { recoverEndlessly } from '../embedded/recover-endlessly.ts'
 import { temporaryDataDir } from '../embedded/temporary-data-dir.ts'
 import { type Ranbook, startRanbook, testAdminKey } from './start-ranbook.ts'
 
@@ -113,6 +114,34 @@ test('a second signal ends a draining server at once, and its database with it',
   server.process.kill('SIGTERM')
   expect((await server.ended).code).toBe(1)
   await vi.waitUntil(() => processesIn(dataDir).length === 0, { timeout: 10_000 })
+})
+
+test('a server whose database recovers ends with its database when it is told to, and waits for no limit', async () => {
+  const dataDir = await temporaryDataDir()
+  const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
+  await recoverEndlessly(dataDir)
+  for (const pid of processesIn(dataDir)) process.kill(pid, 'SIGKILL')
+  const answer = async (): Promise<string> => (await fetch(`${server.url}/readyz`)).text()
+  await vi.waitUntil(async () => (await answer()).includes('"ready":false'))
+  await vi.waitUntil(() => processesIn(dataDir).length > 0, { timeout: 10_000 })
+  await timeToGo(server, dataDir)
+  expect(server.stderr()).not.toContain('took too long')
+})
+
+test('a database that does not end holds a server for ten seconds, no longer', async () => {
+  const dataDir = await temporaryDataDir()
+  const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
+  const held = processesIn(dataDir)
+  for (const pid of held) process.kill(pid, 'SIGSTOP')
+  onTestFinished(() => {
+    for (const pid of processesIn(dataDir)) process.kill(pid, 'SIGCONT')
+  })
+  const from = performance.now()
+  server.process.kill('SIGTERM')
+  expect(await server.ended).toEqual({ code: 0, signal: null })
+  // A busy machine gets five more; without the limit it takes twenty.
+  expect(performance.now() - from).toBeLessThan(15_000)
+  expect(server.stderr()).toContain('The end took too long')
 })
 
 async function metric(server: Ranbook, name: string): Promise<number | undefined> {

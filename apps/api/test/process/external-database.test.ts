@@ -6,17 +6,23 @@ import { temporaryDataDir } from '../embedded/temporary-data-dir.ts'
 import { throwawayDatabase } from '../throwaway-postgres.ts'
 import { type Ranbook, spawnRanbook, startRanbook, testAdminKey } from './start-ranbook.ts'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
+import { workersOf } from './workers-of.ts'
 
 /** A PostgreSQL that keeps what it acknowledged, as an operator's own does, and its DATABASE_URL. */
-async function durableDatabase(): Promise<{ connection: EmbeddedConnection; proxy: TcpProxy; url: string }> {
+async function durableDatabase(
+  cutAt?: string,
+): Promise<{ connection: EmbeddedConnection; proxy: TcpProxy; url: string }> {
   const { connection } = await openForTest(await temporaryDataDir(), { fsync: true })
-  const proxy = await tcpProxy(connection.path)
+  const proxy = await tcpProxy(connection.path, cutAt)
   return { connection, proxy, url: urlOf(connection, proxy) }
 }
 
 function urlOf({ user, database }: EmbeddedConnection, { port }: TcpProxy): string {
   return `postgres://${user}:canary-password@127.0.0.1:${port}/${database}`
 }
+
+/** What the log says once, at the first failed try. */
+const waitsForDatabase = 'The database can not be reached and is tried again'
 
 async function stopped(server: Ranbook): Promise<void> {
   server.process.kill('SIGTERM')
@@ -70,6 +76,35 @@ test('a database that is away answers 503 and is used again when it is back, wit
   await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).status === 200, { timeout: 10_000 })
   await vi.waitUntil(async () => (await claim('before')).body['outcome'] === 'in_progress', { timeout: 10_000 })
   await stopped(server)
+})
+
+test('a worker that has to be replaced while the database is away waits for it, and serves when it is back', async () => {
+  const { proxy, url } = await durableDatabase()
+  const server = await startRanbook({ DATABASE_URL: url, RANBOOK_WORKERS: '2', LOG_LEVEL: 'info' })
+  const [victim = 0, ...others] = workersOf(server)
+  proxy.cut()
+  process.kill(victim, 'SIGKILL')
+  await vi.waitUntil(() => server.stderr().includes(waitsForDatabase), { timeout: 20_000 })
+  const replaced = workersOf(server)
+
+  proxy.mend()
+  await vi.waitUntil(() => server.stderr().includes('A worker process was replaced'), { timeout: 20_000 })
+  expect(workersOf(server)).toEqual(replaced)
+  expect(replaced).toEqual(expect.arrayContaining(others))
+  expect(server.stderr().match(/ended unexpectedly/g)).toHaveLength(1)
+  await stopped(server)
+})
+
+test('a database that goes away just before the server serves from it is waited for', async () => {
+  // What is asked at last before it serves, when the schema stands.
+  const { proxy, url } = await durableDatabase('server_version_num')
+  const server = spawnRanbook({ DATABASE_URL: url })
+  await vi.waitUntil(() => server.stderr().includes(waitsForDatabase), { timeout: 20_000 })
+  expect(server.stdout()).toBe('')
+  proxy.mend()
+  await vi.waitUntil(() => server.stdout().includes('is ready at'), { timeout: 20_000 })
+  server.process.kill('SIGTERM')
+  expect(await server.ended).toEqual({ code: 0, signal: null })
 })
 
 test('a database that is away does not keep a server from draining', async () => {

@@ -5,8 +5,12 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { type HttpServer, startHttpServer } from '../../src/process/http-server.ts'
 import { StartRefused } from '../../src/process/start-refused.ts'
 
-async function listening(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<HttpServer> {
-  const server = await startHttpServer({ host: '127.0.0.1', port: 0, handle, newRequestId: () => 'the-request-id' })
+async function listening(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  stalledAfterMs = 60_000,
+): Promise<HttpServer> {
+  const newRequestId = () => 'the-request-id'
+  const server = await startHttpServer({ host: '127.0.0.1', port: 0, handle, newRequestId, stalledAfterMs })
   onTestFinished(async () => {
     server.stopAccepting()
     await server.finish(0)
@@ -101,4 +105,43 @@ test('a port that is taken and an address that is not of this machine are refuse
   await expect(start('127.0.0.1')).rejects.toThrow(StartRefused)
   await expect(start('127.0.0.1')).rejects.toThrow(`Port ${port} on 127.0.0.1 is in use by another program`)
   await expect(start('192.0.2.1')).rejects.toThrow('HOST 192.0.2.1 is not an address of this machine')
+})
+
+test('requests whose connection closed before their turn came are not in flight for ever', async () => {
+  // The first is never answered, so that the others wait behind it.
+  let begun = 0
+  const server = await listening((_, response) => {
+    begun += 1
+    if (begun > 1) response.end('ok')
+  })
+  const socket = connect(server.port, '127.0.0.1').on('error', () => {})
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(5))
+  await vi.waitUntil(() => begun === 5)
+  expect(server.requestsInFlight()).toBe(5)
+  socket.resetAndDestroy()
+  await vi.waitUntil(() => server.requestsInFlight() === 0)
+  server.stopAccepting()
+  expect(await server.finish(60_000)).toBe(0)
+})
+
+test('an expectation that nobody knows is ignored, so that the answer has a body', async () => {
+  const { port } = await listening(answer)
+  const { head } = await exchange(port, 'GET / HTTP/1.1\r\nHost: a\r\nExpect: foo\r\nConnection: close\r\n\r\n')
+  expect(head).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test('a client that does not read its answer is given up, and what it asked for is over', async () => {
+  const open: ServerResponse[] = []
+  const server = await listening((_, response) => void open.push(response), 2000)
+  const socket = connect(server.port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.pause().write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await vi.waitUntil(() => open.length === 1)
+  const [response] = open
+  const closed = once(response as ServerResponse, 'close')
+  // More than what the two sockets hold between them.
+  response?.write(Buffer.alloc(64 * 1024 * 1024))
+  await closed
+  expect(response?.writableFinished).toBe(false)
+  expect(server.requestsInFlight()).toBe(0)
 })

@@ -1,6 +1,8 @@
 import { StoreError } from '@ranbook/rules'
 import { expect, test } from 'vitest'
 import { createLog, type Log } from '../../src/process/log.ts'
+import { EmbeddedPostgresError } from '../../src/stores/postgres/embedded-error.ts'
+import { PostgresRefused } from '../../src/stores/postgres/postgres-refused.ts'
 
 const canary = 'canary-4f1d'
 
@@ -77,9 +79,14 @@ test('an error is described by name, code and place, without what its message qu
   expect(text).not.toContain(canary)
 })
 
-test('the message of an error of this service is kept', () => {
-  const text = captured((log) => log.error({ error: new StoreError('overloaded', 'the queue is full') }, 'failed'))
-  expect(JSON.parse(text).error).toMatchObject({ name: 'StoreError', code: 'overloaded', message: 'the queue is full' })
+test.each([
+  new StoreError('overloaded', 'the queue is full'),
+  new PostgresRefused('This is PostgreSQL 13.', { code: 'too_old' }),
+  new EmbeddedPostgresError('The disk is full.', { code: 'disk_full' }),
+])('the message of an error of this service is kept: $name', (error) => {
+  const { name, code, message } = error
+  const text = captured((log) => log.error({ error }, 'failed'))
+  expect(JSON.parse(text).error).toMatchObject({ name, code, message })
 })
 
 test('lines below the level are not written', () => {

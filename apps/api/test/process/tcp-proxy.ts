@@ -10,13 +10,22 @@ export type TcpProxy = {
   mend(): void
 }
 
-/** Makes a Unix socket reachable over TCP, as an external database is, for one test. */
-export async function tcpProxy(path: string): Promise<TcpProxy> {
+/**
+ * Makes a Unix socket reachable over TCP, as an external database is, for one test. It cuts by itself when a client sends
+ * `cutAt` for the first time.
+ */
+export async function tcpProxy(path: string, cutAt?: string): Promise<TcpProxy> {
   const open = new Set<Socket>()
   let isCut = false
+  let awaited = cutAt
   const server = createServer((client) => {
     if (isCut) return void client.destroy()
     const upstream = connect(path)
+    client.on('data', (sent) => {
+      if (awaited === undefined || !sent.includes(awaited)) return
+      awaited = undefined
+      cut()
+    })
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
@@ -34,6 +43,10 @@ export async function tcpProxy(path: string): Promise<TcpProxy> {
   const cutAll = (): void => {
     for (const socket of open) socket.destroy()
   }
+  const cut = (): void => {
+    isCut = true
+    cutAll()
+  }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     cutAll()
@@ -43,10 +56,7 @@ export async function tcpProxy(path: string): Promise<TcpProxy> {
   if (typeof address !== 'object' || address === null) throw new Error('The proxy does not listen')
   return {
     port: address.port,
-    cut: () => {
-      isCut = true
-      cutAll()
-    },
+    cut,
     mend: () => {
       isCut = false
     },

@@ -1,7 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { processesIn } from '../embedded/processes-in.ts'
 import { temporaryDataDir } from '../embedded/temporary-data-dir.ts'
-import { type Ranbook, startRanbook, testAdminKey } from './start-ranbook.ts'
+import { type Ranbook, spawnRanbook, startRanbook, testAdminKey } from './start-ranbook.ts'
+import { workersOf } from './workers-of.ts'
 
 test('metrics of any of several workers are those of all', async () => {
   const dataDir = await temporaryDataDir()
@@ -42,6 +43,32 @@ test('workers end with the process that started them, also when it is killed', a
   await vi.waitUntil(() => processesIn(dataDir).length === 0, { timeout: 20_000 })
   await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
 })
+
+test('a server that is told to end while a worker is being replaced ends in time, the new worker included', async () => {
+  const dataDir = await temporaryDataDir()
+  const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir, RANBOOK_WORKERS: '2' })
+  const [victim = 0, ...others] = workersOf(server)
+  process.kill(victim, 'SIGKILL')
+  const isStarting = (pid: number): boolean => pid !== victim && !others.includes(pid)
+  await vi.waitUntil(() => workersOf(server).some(isStarting), { timeout: 10_000, interval: 5 })
+  await endsInTime(server, dataDir)
+})
+
+test('a server that is told to end while its first workers start ends in time, and never says that it is ready', async () => {
+  const dataDir = await temporaryDataDir()
+  const server = spawnRanbook({ RANBOOK_DATA_DIR: dataDir, RANBOOK_WORKERS: '2' })
+  await vi.waitUntil(() => workersOf(server).length > 0, { timeout: 20_000, interval: 5 })
+  await endsInTime(server, dataDir)
+  expect(server.stdout() + server.stderr()).toBe('')
+})
+
+/** Before any limit of an end has passed. */
+async function endsInTime(server: Omit<Ranbook, 'url' | 'call'>, dataDir: string): Promise<void> {
+  server.process.kill('SIGTERM')
+  expect(await server.ended).toEqual({ code: 0, signal: null })
+  expect(server.stderr()).not.toMatch(/did not end in time|took too long/)
+  expect(processesIn(dataDir)).toEqual([])
+}
 
 async function counter(server: Ranbook, series: string): Promise<number> {
   const headers = { authorization: `Bearer ${testAdminKey}`, connection: 'close' }

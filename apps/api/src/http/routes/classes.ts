@@ -41,7 +41,10 @@ export function registerClasses(serve: Serve, { classes }: HttpDeps): void {
 
   serve(routes.putClass, async (call) => {
     const name = writableName(call)
-    const { policy, reason } = validate(classPutSchema, await readJsonBody(call))
+    const { policy, reason, acceptShortRetention } = validate(classPutSchema, await readJsonBody(call))
+    if (acceptShortRetention) {
+      throw new HttpProblem('not_available', 'accept_short_retention is not available in this version. Leave it out.')
+    }
     const expected = await expectedVersion(classes, call, name)
     const outcome = await classes.put(name, policy, expected, editorOf(call, reason))
     switch (outcome.kind) {

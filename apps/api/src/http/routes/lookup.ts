@@ -67,9 +67,11 @@ function noteOf(gap: Coverage['gap']): string | null {
   switch (gap.kind) {
     case 'ledger_newer':
       return 'The ledger began after the time asked.'
+    case 'time_ahead':
+      return 'The time asked is still to come.'
     case 'class_newer':
-      return gap.firstSeenAt === null
-        ? 'Not claimed here yet.'
-        : `First claimed here at ${timeText(gap.firstSeenAt)}, after the time asked.`
+      return `First claimed here at ${timeText(gap.firstSeenAt)}, after the time asked.`
+    case 'never_claimed':
+      return 'Not claimed here yet.'
   }
 }

@@ -37,13 +37,16 @@ export function registerResolve(serve: Serve, { ledger }: HttpDeps): void {
   })
 }
 
-function auditOf(call: Call, digest: string, { decision, reason, end_live_claim }: ResolveInput): AuditEntry {
+function auditOf(
+  call: Call,
+  digest: string,
+  { decision, reason, end_live_claim }: ResolveInput,
+): Omit<AuditEntry, 'before'> {
   return {
     actor: call.caller.actor,
     action: 'record.resolve',
     target: recordId(digest),
     reason,
-    before: null,
     after: JSON.stringify({ decision, end_live_claim: end_live_claim ?? false }),
     requestId: call.requestId,
   }

@@ -1,13 +1,13 @@
 import { errorCodes, limits, type Route, routes, settlementsEnvelopeSchema } from '@ranbook/contract'
-import { JsonRefusal } from '@ranbook/rules'
+import { onlyAnswer } from '../../ledger/item-failure.ts'
 import { type SettleAnswer, type SettleItem, settle } from '../../ledger/settle.ts'
 import { jsonAnswer } from '../answer.ts'
-import type { Call, Serve } from '../call.ts'
+import { batchAnswer } from '../batch-answer.ts'
+import type { Serve } from '../call.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { notFound, type SettleVerb, settleBatchItemOf, settleItemOf, settlementShape } from '../parse-settlement.ts'
 import { pathParam } from '../path-param.ts'
-import { HttpProblem, problemJson } from '../problem.ts'
-import { problemOfError } from '../problem-of-error.ts'
+import { HttpProblem } from '../problem.ts'
 import { readJsonBody } from '../read-body.ts'
 import { timeText } from '../time-text.ts'
 import { validate } from '../validate.ts'
@@ -19,8 +19,8 @@ export function registerSettlements(serve: Serve, deps: HttpDeps): void {
     serve(route, async (call) => {
       const body = await readJsonBody(call, { shape: settlementShape })
       const item = settleItemOf(pathParam(call, 'id'), verb, body)
-      const [answer] = await settle(deps.ledger, call.caller.scope, [item])
-      const members = settledMembers(verb, answer as SettleAnswer)
+      const answer = onlyAnswer(await settle(deps.ledger, call.caller.scope, [item]))
+      const members = settledMembers(verb, answer)
       return jsonAnswer(verb === 'extend' ? `{${members}}` : members)
     })
   }
@@ -30,11 +30,17 @@ export function registerSettlements(serve: Serve, deps: HttpDeps): void {
   serveVerb(routes.release, 'release')
 
   serve(routes.settlements, async (call) => {
-    const shape = { settlements: [settlementShape] } as const
+    const shape = { settlements: [settlementShape, limits.batchMaxItems] } as const
     const body = await readJsonBody(call, { maxBytes: limits.batchBodyMaxBytes, shape })
-    const { settlements } = validate(settlementsEnvelopeSchema, body)
-    const results = await settleEach(deps, call, settlements)
-    return jsonAnswer(`{"results":[${results.join(',')}]}`)
+    return batchAnswer<SettleItem, SettleAnswer>(deps, call, {
+      route: routes.settlements,
+      list: 'results',
+      refused: '"ok":false',
+      items: validate(settlementsEnvelopeSchema, body).settlements,
+      parse: settleBatchItemOf,
+      ask: (items, { scope }) => settle(deps.ledger, scope, items),
+      write: itemText,
+    })
   })
 }
 
@@ -59,42 +65,8 @@ function refusal({ code, record, now }: Extract<SettleAnswer, { kind: 'refused' 
   return new HttpProblem(code, errorCodes[code].meaning, { members })
 }
 
-/** JSON text per item, in order. A fault of one item is that item's answer. */
-async function settleEach(deps: HttpDeps, call: Call, given: readonly unknown[]): Promise<string[]> {
-  const texts: string[] = new Array(given.length)
-  const failWith = (error: unknown): string => {
-    const problem = problemOfError(error, deps.log, routes.settlements.path, call.requestId)
-    return `{"ok":false,"problem":${problemJson(problem, call.requestId)}}`
-  }
-  const items: SettleItem[] = []
-  const places: number[] = []
-  for (const [at, value] of given.entries()) {
-    try {
-      if (value instanceof JsonRefusal) throw new HttpProblem(value.code, value.detail)
-      items.push(settleBatchItemOf(value))
-      places.push(at)
-    } catch (error) {
-      texts[at] = failWith(error)
-    }
-  }
-  if (items.length === 0) return texts
-  try {
-    for (const [index, answer] of (await settle(deps.ledger, call.caller.scope, items)).entries()) {
-      texts[places[index] as number] = itemText(items[index] as SettleItem, answer, failWith)
-    }
-  } catch (error) {
-    // The store answers for all of a call or for none; each item says so, and is repeated as it was.
-    const text = failWith(error)
-    for (const at of places) texts[at] = text
-  }
-  return texts
-}
-
-function itemText({ command }: SettleItem, answer: SettleAnswer, failWith: (error: unknown) => string): string {
-  try {
-    const members = settledMembers(command.verb, answer)
-    return command.verb === 'extend' ? `{"ok":true,${members}}` : `{"ok":true,"record":${members}}`
-  } catch (error) {
-    return failWith(error)
-  }
+/** JSON text of one item of a batch. Throws where the settle was refused. */
+function itemText(answer: SettleAnswer, { command }: SettleItem): string {
+  const members = settledMembers(command.verb, answer)
+  return command.verb === 'extend' ? `{"ok":true,${members}}` : `{"ok":true,"record":${members}}`
 }

@@ -9,7 +9,7 @@ import type { EmbeddedLog } from './embedded-log.ts'
 import { type EmbeddedConnection, postmasterWhenReady } from './embedded-ready.ts'
 import { EMBEDDED_DATABASE, EMBEDDED_ROLE, embeddedArguments } from './embedded-settings.ts'
 import { hasCode } from './has-code.ts'
-import { endUnguarded } from './leave-embedded.ts'
+import { endUnguarded, leaveEmbedded } from './leave-embedded.ts'
 import { removeStaleLocks } from './remove-stale-locks.ts'
 import { runAsUser } from './run-as-user.ts'
 
@@ -46,10 +46,16 @@ export type EmbeddedLaunch = {
  * Joins the database that runs on the folder, or starts one; resolves when it serves. Two starts at once end up with
  * the same database: PostgreSQL's own lock lets one through, and the other finds that one serving.
  *
- * @throws EmbeddedPostgresError
+ * @param signal aborted when the database isn't wanted any more: it is left again, be it recovering still.
+ * @throws EmbeddedPostgresError; the signal's reason
  */
-export async function attachEmbedded(folder: DataFolder, launch: EmbeddedLaunch): Promise<EmbeddedAttachment> {
+export async function attachEmbedded(
+  folder: DataFolder,
+  launch: EmbeddedLaunch,
+  signal: AbortSignal,
+): Promise<EmbeddedAttachment> {
   for (;;) {
+    signal.throwIfAborted()
     const sockets = await makeMeetingPoints(folder)
     const connection = { path: join(sockets, '.s.PGSQL.5432'), user: EMBEDDED_ROLE, database: EMBEDDED_DATABASE }
     const adopted = isAlive(folder)
@@ -63,10 +69,11 @@ export async function attachEmbedded(folder: DataFolder, launch: EmbeddedLaunch)
       launch.log.info({ dataDir: folder.path }, 'The embedded database is recovering; postgres.log tells how far it is')
     }, SLOW_START_MS)
     try {
-      const postmasterPid = await postmasterWhenReady(connection, line.gone)
+      const postmasterPid = await postmasterWhenReady(connection, line.gone, signal)
       if (postmasterPid !== undefined) return { line, postmasterPid, adopted, connection }
     } catch (error) {
-      line.leave()
+      if (signal.aborted) await leaveEmbedded(folder, line, launch.log)
+      else line.leave()
       throw error
     } finally {
       clearTimeout(slow)

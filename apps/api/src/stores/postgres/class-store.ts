@@ -4,58 +4,58 @@ import {
   findPolicyFault,
   type PolicyChange,
   type PolicyEdit,
-  type ReadScope,
+  type Scope,
   type SeenClass,
   type SeenPair,
   type StoredPolicy,
 } from '@ranbook/rules'
-import type { Sql } from 'postgres'
 import { writeAudit } from './audit-store.ts'
 import * as statement from './class-statements.ts'
-import { type ColdSql, coldly } from './coldly.ts'
-import { createTurns } from './in-turn.ts'
+import type { ColdConnections } from './cold-connections.ts'
+import type { Session } from './lane.ts'
 import { likePatterns } from './like-patterns.ts'
 
 type PolicyRow = { name: string; version: number; policy: string; updated_at: number; updated_by: string }
 
-/** Policies and seen classes in Postgres, on the cold connections given. */
-export function createClassStore(sql: Sql): ClassStore {
-  const inTurn = createTurns()
+/** Policies and seen classes in Postgres. */
+export function createClassStore({ refresh, claims, changes, reads }: ColdConnections): ClassStore {
   return {
     async revision() {
-      const [row] = await coldly(sql, (cold) => cold.unsafe<{ revision: number }[]>(statement.POLICY_REVISION))
+      const [row] = await refresh.use((session) => session.unsafe<{ revision: number }[]>(statement.POLICY_REVISION))
       return row?.revision ?? 0
     },
 
     async readPolicies() {
-      const [row] = await coldly(sql, (cold) =>
-        cold.unsafe<{ revision: number; policies: string }[]>(statement.READ_POLICIES),
+      const [row] = await refresh.use((session) =>
+        session.unsafe<{ revision: number; policies: string }[]>(statement.READ_POLICIES),
       )
       const policies = JSON.parse(row?.policies ?? '[]') as PolicyRow[]
       return { revision: row?.revision ?? 0, policies: policies.map(storedPolicy) }
     },
 
     changePolicy: (name, decide) =>
-      inTurn(() => coldly(sql, (cold) => cold.begin((transaction) => changePolicy(transaction, name, decide)))),
+      changes.use((session) => session.begin((transaction) => changePolicy(transaction, name, decide))),
 
     async readHistory(name, before, limit) {
       // Versions are 32-bit integers, so this is above every one.
       const below = before ?? 2_147_483_647
-      const rows = await coldly(sql, (cold) => cold.unsafe<HistoryRow[]>(statement.READ_HISTORY, [name, below, limit]))
+      const rows = await reads.use((session) =>
+        session.unsafe<HistoryRow[]>(statement.READ_HISTORY, [name, below, limit]),
+      )
       return rows.map(policyChange)
     },
 
     async listClasses(scope, after, limit) {
       const patterns = JSON.stringify(likePatterns(scope.classes))
-      return coldly(sql, async (cold) => {
-        const names = await cold.unsafe<{ name: string }[]>(statement.LIST_CLASS_NAMES, [
+      return reads.use(async (session) => {
+        const names = await session.unsafe<{ name: string }[]>(statement.LIST_CLASS_NAMES, [
           patterns,
           scope.consumer,
           after,
           limit,
         ])
         return readClasses(
-          cold,
+          session,
           scope,
           names.map(({ name }) => name),
         )
@@ -63,32 +63,32 @@ export function createClassStore(sql: Sql): ClassStore {
     },
 
     async readClass(scope, name) {
-      const [seen] = await coldly(sql, (cold) => readClasses(cold, scope, [name]))
+      const [seen] = await reads.use((session) => readClasses(session, scope, [name]))
       return seen as SeenClass
     },
 
     markReviewed: (name, audit) =>
-      coldly(sql, (cold) =>
-        cold.begin(async (transaction) => {
+      changes.use((session) =>
+        session.begin(async (transaction) => {
           const marked = await transaction.unsafe(statement.MARK_REVIEWED, [name, audit.actor])
           if (marked.length > 0) await writeAudit(transaction, audit)
         }),
       ),
 
     async addPairs(pairs) {
-      await coldly(sql, (cold) => cold.unsafe(statement.ADD_PAIRS, [JSON.stringify(pairs)]))
+      await claims.use((session) => session.unsafe(statement.ADD_PAIRS, [JSON.stringify(pairs)]))
     },
 
     async findPairs(scope, only, limit) {
       const parameters = [JSON.stringify(likePatterns(scope.classes)), scope.consumer, only.class, only.consumer, limit]
-      const rows = await coldly(sql, (cold) =>
-        cold.unsafe<{ class: string; consumer: string; first_seen_at: number }[]>(statement.FIND_PAIRS, parameters),
+      const rows = await reads.use((session) =>
+        session.unsafe<{ class: string; consumer: string; first_seen_at: number }[]>(statement.FIND_PAIRS, parameters),
       )
       return rows.map((row): SeenPair => ({ class: row.class, consumer: row.consumer, firstSeenAt: row.first_seen_at }))
     },
 
     async ledgerBeganAt() {
-      const [row] = await coldly(sql, (cold) => cold.unsafe<{ began_at: number }[]>(statement.LEDGER_BEGAN_AT))
+      const [row] = await reads.use((session) => session.unsafe<{ began_at: number }[]>(statement.LEDGER_BEGAN_AT))
       if (row === undefined) throw new Error('the setting ledger_began_at is missing: the first migration writes it')
       return row.began_at
     },
@@ -96,7 +96,7 @@ export function createClassStore(sql: Sql): ClassStore {
 }
 
 async function changePolicy(
-  transaction: ColdSql,
+  transaction: Pick<Session, 'unsafe'>,
   name: string,
   decide: (standing: StoredPolicy | null) => PolicyEdit | null,
 ): Promise<StoredPolicy | null> {
@@ -133,8 +133,8 @@ type ClassRow = {
   consumers: string
 }
 
-async function readClasses(cold: ColdSql, scope: ReadScope, names: readonly string[]): Promise<SeenClass[]> {
-  const rows = await cold.unsafe<ClassRow[]>(statement.READ_CLASSES, [JSON.stringify(names), scope.consumer])
+async function readClasses(session: Session, scope: Scope, names: readonly string[]): Promise<SeenClass[]> {
+  const rows = await session.unsafe<ClassRow[]>(statement.READ_CLASSES, [JSON.stringify(names), scope.consumer])
   return rows.map((row) => {
     const { name, version, policy, updated_at, updated_by } = row
     const own =

@@ -1,4 +1,4 @@
-import type { CompleteRequest, LedgerRecord } from '@ranbook/rules'
+import { type CompleteRequest, completedFields, type LedgerRecord } from '@ranbook/rules'
 import { plainArray, textArray } from './array-literal.ts'
 import { distinctRounds, type Placed } from './distinct-rounds.ts'
 import type { Runner } from './lane.ts'
@@ -77,7 +77,7 @@ function completeParameters(round: readonly Placed<CompleteRequest>[]): (string 
   ]
 }
 
-/** What the statement wrote, `completedFields` of the rules; only what the request does not know travels back. */
+/** What the statement wrote; only what the request does not know travels back. */
 function completedRecord(
   { digest, claimToken, result }: CompleteRequest,
   row: CompletedRow,
@@ -89,8 +89,6 @@ function completedRecord(
     class: row[2],
     consumer: row[3],
     key: row[4],
-    state: 'completed',
-    cause: null,
     generation: row[5],
     attempt: row[6],
     claimToken,
@@ -98,14 +96,9 @@ function completedRecord(
     owner: row[8],
     leaseMs: row[9],
     onLeaseExpiry: leaseExpiryOf(row[10]),
-    leaseExpiresAt: null,
-    sweepAt: null,
     firstClaimedAt: storedTime(row[11]),
     claimedAt: storedTime(row[12]),
-    endedAt: now,
-    availableAt: null,
     fingerprint: storedFingerprint(row[14], row[15]),
-    result,
-    error: null,
+    ...completedFields(result, now),
   }
 }

@@ -12,14 +12,12 @@ export type ConnectOptions = Options<Record<string, PostgresType>> & {
 
 /**
  * A postgres.js client that connects when it is first used. It is given its sockets, so that whoever holds one can
- * destroy it: postgres.js itself waits for ever for an answer on a connection whose other end is gone. Of several hosts
- * in a URL each connection tries the next one.
+ * destroy it: postgres.js itself waits for ever for an answer on a connection whose other end is gone. The target names
+ * one host: with several, postgres.js tries them for ever and tells nobody.
  */
 export function connect(target: PostgresTarget, { onSocket, ...options }: ConnectOptions): Sql {
-  let attempts = 0
   const socket = ({ host, port, path }: SocketPlace): Socket => {
-    const at = attempts++ % host.length
-    const place = { host: host[at] ?? 'localhost', port: port[at] ?? 5432 }
+    const place = { host: host[0] ?? 'localhost', port: port[0] ?? 5432 }
     const opened = openSocket(path ? { path } : { ...place, noDelay: true })
     onSocket(opened)
     // postgres.js takes the name for TLS from here.

@@ -28,6 +28,10 @@ const SOCKET_PATH_BYTES = 100
 /** File descriptor of the folder's handle in each process of the database; see `runAsUser`. */
 const PATH_THROUGH_HANDLE = '/proc/self/fd/4'
 
+/** What Ranbook makes in its data folder beside the database; some file systems begin with a `lost+found`. */
+const OWN_NAMES =
+  /^(users|alive|sock|binaries|postgres\.log(\.1)?|postgres-new-.+|admin-key(\.[\da-f-]{36})?|lost\+found)$/
+
 // Names the first folder, of those given from the root downwards, that the user may not enter.
 const FIRST_CLOSED_FOLDER = 'for folder; do [ -x "$folder" ] || { printf %s "$folder"; exit; }; done'
 
@@ -119,8 +123,7 @@ async function makeFolder(path: string): Promise<void> {
 /** Owner and mode of a folder are about to be changed, so it must be empty or Ranbook's: never /etc or a home. */
 async function refuseForeignFolder(path: string): Promise<void> {
   const names = await readdir(path)
-  if (names.every((name) => /^(users|alive|sock|binaries|postgres\.log|postgres-new-.+|lost\+found)$/.test(name)))
-    return
+  if (names.every((name) => OWN_NAMES.test(name))) return
   if (names.includes(CLUSTER) && names.includes('alive')) return
   // A restored backup may lack the rest.
   if (names.includes(CLUSTER) && (await readdir(join(path, CLUSTER))).includes('PG_VERSION')) return

@@ -22,12 +22,15 @@ const RETRY_MS = 10
  * Waits until the database answers a query, which after a crash is when it has recovered.
  *
  * @param gone settles when the database's processes are gone.
+ * @param signal ends the wait when it is aborted.
  * @returns the postmaster's process id, or undefined when the database went away before it was ready.
- * @throws EmbeddedPostgresError `start_failed` when it refuses for another reason, or isn't ready after five minutes.
+ * @throws EmbeddedPostgresError `start_failed` when it refuses for another reason, or isn't ready after five minutes;
+ *   the signal's reason.
  */
 export async function postmasterWhenReady(
   connection: EmbeddedConnection,
   gone: Promise<unknown>,
+  signal: AbortSignal,
 ): Promise<number | undefined> {
   const giveUpAt = performance.now() + START_LIMIT_MS
   let ended = false
@@ -46,6 +49,7 @@ export async function postmasterWhenReady(
       }
     }
     await Promise.race([end, delay(RETRY_MS)])
+    signal.throwIfAborted()
   }
   return undefined
 }

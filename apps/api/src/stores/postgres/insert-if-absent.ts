@@ -1,4 +1,4 @@
-import { type InsertOutcome, type LedgerRecord, type NewRecord, StoreError } from '@ranbook/rules'
+import { firstGrant, type InsertOutcome, type NewRecord, StoreError } from '@ranbook/rules'
 import { bytesArray, plainArray, textArray, timeArray } from './array-literal.ts'
 import type { Runner } from './lane.ts'
 import { readRecords } from './read-records.ts'
@@ -85,6 +85,7 @@ async function insertAbsent(runner: Runner, items: readonly OpenRecord[]): Promi
   for (const [id, fencingToken, firstClaimedAt] of rows) {
     const { record, at } = firsts.get(storedDigest(id)) as OpenRecord
     const now = storedTime(firstClaimedAt)
+    // What the statement wrote, so that it need not travel back.
     outcomes.set(at, { inserted: true, record: firstGrant(record, Number(fencingToken), now), tokenSpent: false, now })
   }
   return outcomes
@@ -109,33 +110,4 @@ function insertParameters(records: readonly NewRecord[]): (string | null)[] {
     plainArray(requests.map(({ details }) => details.seq)),
     timeArray(requests.map(({ details }) => details.occurredAt)),
   ]
-}
-
-/** What the statement wrote, so that it need not travel back. */
-function firstGrant({ request, leaseMs, onLeaseExpiry }: NewRecord, fencingToken: number, now: number): LedgerRecord {
-  return {
-    digest: request.digest,
-    version: 1,
-    class: request.class,
-    consumer: request.consumer,
-    key: request.key,
-    state: 'claimed',
-    cause: null,
-    generation: 1,
-    attempt: 1,
-    claimToken: request.claimToken,
-    fencingToken,
-    owner: request.owner,
-    leaseMs,
-    onLeaseExpiry,
-    leaseExpiresAt: now + leaseMs,
-    sweepAt: now + leaseMs,
-    firstClaimedAt: now,
-    claimedAt: now,
-    endedAt: null,
-    availableAt: null,
-    fingerprint: request.fingerprint,
-    result: null,
-    error: null,
-  }
 }

@@ -1,8 +1,7 @@
 import type { KeyScopes, KeyStore, StoredKey } from '@ranbook/rules'
-import type { Sql, TransactionSql } from 'postgres'
+import type { TransactionSql } from 'postgres'
 import { writeAudit } from './audit-store.ts'
-import { coldly } from './coldly.ts'
-import { createTurns } from './in-turn.ts'
+import type { ColdConnections } from './cold-connections.ts'
 import * as statement from './key-statements.ts'
 
 type KeyRow = {
@@ -17,32 +16,31 @@ type KeyRow = {
   revoked_at: number | null
 }
 
-/** API keys in Postgres, on the cold connections given. */
-export function createKeyStore(sql: Sql): KeyStore {
-  const inTurn = createTurns()
+/** API keys in Postgres. */
+export function createKeyStore({ refresh, changes, reads }: Omit<ColdConnections, 'claims'>): KeyStore {
   const change = <T>(work: (transaction: TransactionSql) => Promise<T>): Promise<T> =>
-    inTurn(() => coldly(sql, async (cold) => (await cold.begin(work)) as T))
+    changes.use(async (session) => (await session.begin(work)) as T)
   return {
     async revision() {
-      const [row] = await coldly(sql, (cold) => cold.unsafe<{ revision: number }[]>(statement.KEY_REVISION))
+      const [row] = await refresh.use((session) => session.unsafe<{ revision: number }[]>(statement.KEY_REVISION))
       return row?.revision ?? 0
     },
 
     async readLive() {
-      const [row] = await coldly(sql, (cold) =>
-        cold.unsafe<{ revision: number; keys: string }[]>(statement.READ_LIVE_KEYS),
+      const [row] = await refresh.use((session) =>
+        session.unsafe<{ revision: number; keys: string }[]>(statement.READ_LIVE_KEYS),
       )
       const keys = JSON.parse(row?.keys ?? '[]') as KeyRow[]
       return { revision: row?.revision ?? 0, keys: keys.map(storedKey) }
     },
 
     async list() {
-      const rows = await coldly(sql, (cold) => cold.unsafe<KeyRow[]>(statement.LIST_KEYS))
+      const rows = await reads.use((session) => session.unsafe<KeyRow[]>(statement.LIST_KEYS))
       return rows.map(storedKey)
     },
 
     async read(id) {
-      const [row] = await coldly(sql, (cold) => cold.unsafe<KeyRow[]>(statement.READ_KEY, [id]))
+      const [row] = await reads.use((session) => session.unsafe<KeyRow[]>(statement.READ_KEY, [id]))
       return row === undefined ? null : storedKey(row)
     },
 
@@ -73,7 +71,7 @@ export function createKeyStore(sql: Sql): KeyStore {
       }),
 
     async noteUse(uses) {
-      await coldly(sql, (cold) => cold.unsafe(statement.NOTE_KEY_USE, [JSON.stringify(uses)]))
+      await reads.use((session) => session.unsafe(statement.NOTE_KEY_USE, [JSON.stringify(uses)]))
     },
   }
 }

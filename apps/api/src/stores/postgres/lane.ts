@@ -11,8 +11,22 @@ export type Runner = {
   run<Row>(statement: string, parameters: readonly (string | number | null)[]): Promise<Row[]>
 }
 
-/** One connection, for one statement at a time. */
-export type Lane = Runner & { close(): Promise<void> }
+/** What work on a held connection may do: statements one after the other, and transactions. */
+export type Session = Pick<Sql, 'unsafe' | 'begin'>
+
+/** Where a connection can be held for several statements. */
+export type Sessions = {
+  /**
+   * Runs work on one connection and resolves with what it returns. A warning of the database makes it fail, as a write
+   * that came with one may be lost.
+   *
+   * @throws StoreError as `run` does, for all of the work; what the work throws by itself passes as it is.
+   */
+  use<T>(work: (session: Session) => Promise<T>): Promise<T>
+}
+
+/** One connection, for one statement or one work at a time. */
+export type Lane = Runner & Sessions & { close(): Promise<void> }
 
 export type LaneOptions = {
   target: PostgresTarget
@@ -20,7 +34,7 @@ export type LaneOptions = {
   settings: Readonly<Record<string, string | number>>
   /** Whether statements are prepared once and kept under a name; a pooler may not keep them. */
   named: boolean
-  /** An answer later than this is a lost connection. Above the server's own limits, which leave nothing running. */
+  /** Who is not done by then has lost the connection. Above the server's own limits, which leave nothing running. */
   deadlineMs: number
 }
 
@@ -56,6 +70,7 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
       // postgres.js would connect anew by itself, and nobody would ask whether that server is a standby.
       onclose: () => {
         if (client === connection) client = null
+        abandon(connection)
       },
       onnotice: (notice) => {
         if (notice['severity'] === 'WARNING') warning = notice['message'] ?? 'a warning without a text'
@@ -69,8 +84,7 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
     const ending = client
     client = null
     if (socket !== null) destroySocket(socket)
-    // The connection is gone whatever becomes of its goodbye.
-    ending?.end({ timeout: 0 }).catch(() => undefined)
+    if (ending !== null) abandon(ending)
   }
 
   async function ready(): Promise<Sql> {
@@ -84,27 +98,36 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
     return opened
   }
 
+  async function use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      discard()
+    }, deadlineMs)
+    try {
+      const sql = await ready()
+      warning = null
+      const done = await work(sql)
+      // A cancelled wait for a synchronous standby reports success with a warning: the row may be lost with this server.
+      if (warning !== null) throw warned(warning)
+      return done
+    } catch (error) {
+      if (late) throw noAnswer(deadlineMs, error)
+      if (endsConnection(error)) discard()
+      throw storeErrorOf(error) ?? error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   return {
-    async run<Row>(statement: string, parameters: readonly (string | number | null)[]): Promise<Row[]> {
-      let late = false
-      const timer = setTimeout(() => {
-        late = true
-        discard()
-      }, deadlineMs)
-      try {
-        const sql = await ready()
-        warning = null
-        const rows = await sql.unsafe(statement, [...parameters], { prepare: named }).values()
-        // A cancelled wait for a synchronous standby reports success with a warning: the row may be lost with this server.
-        if (warning !== null) throw warned(warning)
+    use,
+
+    run<Row>(statement: string, parameters: readonly (string | number | null)[]): Promise<Row[]> {
+      return use(async (session) => {
+        const rows = await session.unsafe(statement, [...parameters], { prepare: named }).values()
         return rows as unknown as Row[]
-      } catch (error) {
-        if (late) throw noAnswer(deadlineMs, error)
-        if (endsConnection(error)) discard()
-        throw storeErrorOf(error) ?? error
-      } finally {
-        clearTimeout(timer)
-      }
+      })
     },
 
     async close() {
@@ -114,6 +137,11 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
       await ending?.end({ timeout: deadlineMs / 1000 })
     },
   }
+}
+
+/** Makes a client refuse whatever is still asked of it. Its connection is gone whatever becomes of its goodbye. */
+function abandon(client: Sql): void {
+  client.end({ timeout: 0 }).catch(() => undefined)
 }
 
 function warned(text: string): StoreError {

@@ -4,6 +4,7 @@ import { EmbeddedPostgresError } from './embedded-error.ts'
 import { openDataFolder } from './embedded-folder.ts'
 import type { EmbeddedLog } from './embedded-log.ts'
 import type { EmbeddedConnection } from './embedded-ready.ts'
+import { hasCode } from './has-code.ts'
 import { leaveEmbedded } from './leave-embedded.ts'
 
 export type EmbeddedOptions = {
@@ -30,12 +31,13 @@ export type EmbeddedPostgres = {
    * Brings the database back after a crash; resolves when it serves again. Does nothing when it wasn't lost, and joins
    * a restart under way. May be called again after it failed.
    *
-   * @throws EmbeddedPostgresError as `openEmbedded` does
+   * @throws EmbeddedPostgresError as `openEmbedded` does; an `AbortError` when stopped meanwhile
    */
   restart(): Promise<void>
   /**
    * Leaves the database. The last process to leave ends it (connections are cut, everything acknowledged is kept) and
-   * this resolves when all its processes are gone; while others use it, it resolves at once. May be called again.
+   * this resolves when all its processes are gone; while others use it, it resolves at once. A restart under way is given
+   * up, however far its recovery is. May be called again.
    *
    * @throws EmbeddedPostgresError `stop_failed` when it is still there after 16 s.
    */
@@ -58,9 +60,10 @@ export async function openEmbedded({
 }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const launch = { installed: await binaryPackage(), durable: fsync, log }
   const folder = await openDataFolder(dataDir, throughClosedParents)
+  const unwanted = new AbortController()
   let current: EmbeddedAttachment
   try {
-    current = await attachEmbedded(folder, launch)
+    current = await attachEmbedded(folder, launch, unwanted.signal)
   } catch (error) {
     await folder.handle.close()
     throw error
@@ -80,7 +83,7 @@ export async function openEmbedded({
   }
 
   async function reattach(): Promise<void> {
-    current = await attachEmbedded(folder, launch)
+    current = await attachEmbedded(folder, launch, unwanted.signal)
     lost = false
     watch(current)
     log.info({ postmasterPid: current.postmasterPid }, 'The embedded database is back')
@@ -88,8 +91,11 @@ export async function openEmbedded({
 
   async function leave(): Promise<void> {
     try {
-      // A restart that fails is reported to its caller; here it only has to be over.
-      await restarting?.catch(() => undefined)
+      unwanted.abort()
+      // A restart that fails is reported to its caller; here it only has to be over, with nothing left of it.
+      await restarting?.catch((error: unknown) => {
+        if (hasCode(error, 'stop_failed')) throw error
+      })
       if (!lost) await leaveEmbedded(folder, current.line, log)
     } finally {
       await folder.handle.close()

@@ -1,15 +1,13 @@
 import { StoreError } from '@ranbook/rules'
-import type { Sql } from 'postgres'
 import { type CoalescedStore, coalesce } from '../coalesce.ts'
-import { connect } from './connect.ts'
+import type { ColdConnections } from './cold-connections.ts'
 import { createPostgresStore } from './create-postgres-store.ts'
-import { createLane } from './lane.ts'
-import { createLanePool } from './lane-pool.ts'
+import { createLane, type Lane } from './lane.ts'
+import { createLanePool, type LanePool } from './lane-pool.ts'
 import { PostgresRefused } from './postgres-refused.ts'
 import type { PostgresTarget } from './postgres-target.ts'
 import { probeServer } from './probe-server.ts'
 import { coldSettings, hotSettings, lostAfterMs } from './session-settings.ts'
-import { watchSilence } from './watch-silence.ts'
 
 export type { PostgresTarget } from './postgres-target.ts'
 
@@ -23,8 +21,8 @@ export type OpenOptions = {
 export type Postgres = {
   /** The ledger, concurrent calls gathered. */
   records: CoalescedStore
-  /** A few connections with a time limit of 2 s per statement, for all that is not a claim or a settle. */
-  cold: Sql
+  /** For all that is not in the ledger's own tables. */
+  cold: ColdConnections
   /** The store's clock in ms, asked on a connection of its own. Throws StoreError. */
   now(): Promise<number>
   /** Items that wait for a place in a statement, by queue. */
@@ -37,12 +35,29 @@ export type Postgres = {
 
 /** Statements in flight for claims and settles, over all processes. Two to six measured alike on two cores. */
 const inFlightTotal = 4
-/** 32 768 claims wait for about a second; 64 MiB of payloads leave the process below its memory target. */
-const queueBounds = { queuedRowsMax: 32_768, queuedBytesMax: 64 * 1024 * 1024, settleReserve: 0.2, waitMaxMs: 2000 }
+/**
+ * 32 768 claims wait for about a second; 64 MiB of payloads leave the process below its memory target.
+ *
+ * Under load a queue that moves is better waited in for up to two seconds than refused: who is refused comes back, and
+ * costs more. So these wait longer than the 250 ms of the other pools. Where nothing was answered for a second, though,
+ * the database hangs (a disk that is merely slow flushes in some hundred milliseconds): then nobody else has to wait for
+ * `lostAfterMs`, when what is in flight is given up.
+ */
+const queueBounds = {
+  queuedRowsMax: 32_768,
+  queuedBytesMax: 64 * 1024 * 1024,
+  settleReserve: 0.2,
+  waitMaxMs: 2000,
+  stalledMs: 1000,
+}
 /** More rows cost no less each; more bytes are copied three times on their way into the socket. */
 const batchBounds = { batchRowsMax: 256, batchBytesMax: 4 * 1024 * 1024 }
-const searchLanes = 2
-const coldConnections = 3
+/** Tallies and late results may wait for the disk; beside one that does, the sweeper and new classes go on. */
+const besideLanes = 2
+/** What people read takes 2 s at most, and never more of the server than these. */
+const readLanes = 4
+/** Where a connection is alone: one statement in front that waits for its own limit is worth waiting for. */
+const singleWaitLimitMs = 2000
 
 /** The store's clock, cut to milliseconds, in seconds since 1970. */
 const READ_CLOCK = `SELECT date_part('epoch', date_trunc('milliseconds', now()))`
@@ -61,24 +76,23 @@ export async function openPostgres({ target, processes = 1 }: OpenOptions): Prom
     })
   }
   const { pooled } = server
-  const lane = (settings: Readonly<Record<string, string | number>>, named: boolean) =>
+  const lane = (settings: Readonly<Record<string, string | number>>, named: boolean): Lane =>
     createLane({ target, settings: pooled ? {} : settings, named: named && !pooled, deadlineMs: lostAfterMs })
 
   const inFlightMax = Math.max(2, Math.ceil(inFlightTotal / processes))
-  // One more for what is not gathered: tallies, late results, the sweeper's search.
-  const hot = createLanePool(Array.from({ length: inFlightMax + 1 }, () => lane(hotSettings, true)))
-  const search = createLanePool(Array.from({ length: searchLanes }, () => lane(coldSettings, false)))
-  const clock = createLanePool([lane(coldSettings, false)])
-  const cold = connect(target, {
-    max: coldConnections,
-    // Behind a pooler a prepared COMMIT fails, is prepared anew, and by then ends a transaction that was rolled back.
-    prepare: false,
-    connection: pooled ? {} : coldSettings,
-    backoff: () => 0,
-    onnotice: () => undefined,
-    onSocket: (socket) => watchSilence(socket, lostAfterMs),
-  })
-  const records = coalesce(createPostgresStore({ hot, cold: search }), {
+  const hotLanes = (count: number): LanePool =>
+    createLanePool(Array.from({ length: count }, () => lane(hotSettings, true)))
+  // Not named: behind a pooler a prepared COMMIT fails, is prepared anew, and by then ends a transaction that was
+  // rolled back.
+  const coldLane = (): Lane => lane(coldSettings, false)
+  const gathered = hotLanes(inFlightMax)
+  const beside = hotLanes(besideLanes)
+  const reads = createLanePool(Array.from({ length: readLanes }, coldLane))
+  const changes = createLanePool([coldLane()], singleWaitLimitMs)
+  const refresh = createLanePool([coldLane()], singleWaitLimitMs)
+  const clock = createLanePool([coldLane()])
+  const pools = [gathered, beside, reads, changes, refresh, clock]
+  const records = coalesce(createPostgresStore({ gathered, beside, reads }), {
     inFlightMax,
     ...batchBounds,
     ...queueBounds,
@@ -87,7 +101,7 @@ export async function openPostgres({ target, processes = 1 }: OpenOptions): Prom
 
   return {
     records,
-    cold,
+    cold: { refresh, claims: beside, changes, reads },
     pooled,
     queues: records.queued,
     async now() {
@@ -96,7 +110,7 @@ export async function openPostgres({ target, processes = 1 }: OpenOptions): Prom
       return Math.round(row[0] * 1000)
     },
     async close() {
-      await Promise.all([hot.close(), search.close(), clock.close(), cold.end({ timeout: lostAfterMs / 1000 })])
+      await Promise.all(pools.map((pool) => pool.close()))
     },
   }
 }

@@ -1,13 +1,21 @@
-import type { ArchivedAttempt, LateCompletion, RecordHistory } from '@ranbook/rules'
+import { type ArchivedAttempt, type LateCompletion, type RecordHistory, releasedAttemptsShown } from '@ranbook/rules'
 import type { Runner } from './lane.ts'
 import { attemptEndCodes, wordsOf } from './record-codes.ts'
 import { storedTime } from './stored-fields.ts'
 
-/** Displaced attempts of a record, oldest first. $1 record_id. Times in seconds since 1970. */
+/**
+ * Displaced attempts of a record, oldest first. $1 record_id, $2 the ending of which only the newest are shown, $3 how
+ * many of them. Times in seconds since 1970.
+ */
 const READ_ATTEMPTS = `
 SELECT fencing_token, generation, attempt, claim_token, owner, date_part('epoch', claimed_at),
   date_part('epoch', lease_expires_at), date_part('epoch', ended_at), ending, error::text, result::text
-FROM attempt WHERE record_id = $1::uuid ORDER BY fencing_token`
+FROM attempt
+WHERE record_id = $1::uuid AND (ending <> $2::smallint OR fencing_token >= COALESCE((
+  SELECT fencing_token FROM attempt WHERE record_id = $1::uuid AND ending = $2::smallint
+  ORDER BY fencing_token DESC OFFSET $3::int - 1 LIMIT 1
+), 0))
+ORDER BY fencing_token`
 
 /** Late results of a record, oldest first. $1 record_id. Times in seconds since 1970. */
 const READ_LATE_COMPLETIONS = `
@@ -32,7 +40,11 @@ const endOf = wordsOf(attemptEndCodes)
 
 /** See `RecordStore.readHistory`. */
 export async function readHistory(runner: Runner, digest: string): Promise<RecordHistory> {
-  const attempts = await runner.run<AttemptRow>(READ_ATTEMPTS, [digest])
+  const attempts = await runner.run<AttemptRow>(READ_ATTEMPTS, [
+    digest,
+    attemptEndCodes.released,
+    releasedAttemptsShown,
+  ])
   const late = await runner.run<readonly [string, string | null, number]>(READ_LATE_COMPLETIONS, [digest])
   return {
     attempts: attempts.map((row) => archivedAttempt(digest, row)),

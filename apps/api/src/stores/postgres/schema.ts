@@ -9,6 +9,7 @@ import {
   primaryKey,
   smallint,
   text,
+  uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
 import { bytes, bytewiseText, bytewiseTextArray, jsonText, time } from './column-types.ts'
@@ -72,6 +73,8 @@ export const record = pgTable(
     index('record_sweep').on(table.sweepAt).where(sql`sweep_at IS NOT NULL`),
     // Newest-first pages. Without the id: rows of one statement share their time and are then one entry of the index.
     index('record_page').on(table.firstClaimedAt),
+    // The same of one class. 14 bytes a record, measured: one class's records of one time share an entry, too.
+    index('record_class_page').on(table.class, table.firstClaimedAt),
     // Pages of every state but the two that nearly all records are in: completed, and claimed with the lease running.
     index('record_state_page')
       .on(table.state, table.firstClaimedAt)
@@ -112,6 +115,8 @@ export const attempt = pgTable(
   },
   (table) => [
     primaryKey({ name: 'attempt_pkey', columns: [table.recordId, table.fencingToken] }),
+    // Whether a token is spent is asked with every read, of records with however many attempts; and no token has two.
+    uniqueIndex('attempt_claim_token').on(table.recordId, table.claimToken),
     check('attempt_ending_known', sql`ending BETWEEN 1 AND 5`),
   ],
 )
@@ -128,7 +133,7 @@ export const lateCompletion = pgTable(
   (table) => [primaryKey({ name: 'late_completion_pkey', columns: [table.recordId, table.claimToken] })],
 )
 
-/** Deliveries answered without a grant. Apart from `record`, so that counting never touches, locks or bloats the row. */
+/** Deliveries answered `duplicate`. Apart from `record`, so that counting never touches, locks or bloats the row. */
 export const duplicateTally = pgTable(
   'duplicate_tally',
   {

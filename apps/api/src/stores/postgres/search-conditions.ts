@@ -1,8 +1,10 @@
 import type { RecordState } from '@ranbook/contract'
 import type { RecordFilter } from '@ranbook/rules'
-import { textArray } from './array-literal.ts'
-import type { Conditions } from './full-rows.ts'
+import { plainArray, textArray } from './array-literal.ts'
 import { likePatterns } from './like-patterns.ts'
+
+/** A WHERE clause over `record AS r`; texts come from the code only, what a caller gave stands in `parameters`. */
+export type Conditions = { texts: readonly string[]; parameters: readonly (string | number | null)[] }
 
 /**
  * Records as they show, see `visibleState`. Numbers of states stand here as literals, so that the partial index of the
@@ -25,7 +27,8 @@ export function searchConditions(filter: RecordFilter): Conditions {
   const parameters: (string | number | null)[] = []
   const parameter = (value: string | number | null): string => `$${parameters.push(value)}`
 
-  const { scope, after } = filter
+  const { digests, scope, after } = filter
+  if (digests !== null) texts.push(`r.id = ANY (${parameter(plainArray(digests))}::uuid[])`)
   if (scope !== null) {
     const parts = scope.map(({ classes, consumer }) => {
       const ofClass = `r.class LIKE ANY (${parameter(textArray(likePatterns(classes)))}::text[])`
