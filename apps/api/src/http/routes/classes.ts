@@ -157,7 +157,8 @@ async function expectedVersion(classes: ClassBook, call: Call, name: string): Pr
   const { own } = await classes.get(call.caller.scope, name)
   const version = own?.version ?? null
   if (version === null || !matchesVersion(ifMatch, version)) throw stale(version)
-  return version
+  // `*` is content with whatever version the write meets.
+  return ifMatch === 'any' ? null : version
 }
 
 function stale(version: number | null): HttpProblem {

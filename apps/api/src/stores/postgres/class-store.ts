@@ -14,6 +14,7 @@ import * as statement from './class-statements.ts'
 import type { ColdConnections } from './cold-connections.ts'
 import type { Session } from './lane.ts'
 import { likePatterns } from './like-patterns.ts'
+import { onlyRow } from './only-row.ts'
 
 type PolicyRow = { name: string; version: number; policy: string; updated_at: number; updated_by: string }
 
@@ -21,16 +22,16 @@ type PolicyRow = { name: string; version: number; policy: string; updated_at: nu
 export function createClassStore({ refresh, claims, changes, reads }: ColdConnections): ClassStore {
   return {
     async revision() {
-      const [row] = await refresh.use((session) => session.unsafe<{ revision: number }[]>(statement.POLICY_REVISION))
-      return row?.revision ?? 0
+      const rows = await refresh.use((session) => session.unsafe<{ revision: number }[]>(statement.POLICY_REVISION))
+      return onlyRow(rows).revision
     },
 
     async readPolicies() {
-      const [row] = await refresh.use((session) =>
+      const rows = await refresh.use((session) =>
         session.unsafe<{ revision: number; policies: string }[]>(statement.READ_POLICIES),
       )
-      const policies = JSON.parse(row?.policies ?? '[]') as PolicyRow[]
-      return { revision: row?.revision ?? 0, policies: policies.map(storedPolicy) }
+      const { revision, policies } = onlyRow(rows)
+      return { revision, policies: (JSON.parse(policies) as PolicyRow[]).map(storedPolicy) }
     },
 
     changePolicy: (name, decide) =>

@@ -3,6 +3,7 @@ import type { TransactionSql } from 'postgres'
 import { writeAudit } from './audit-store.ts'
 import type { ColdConnections } from './cold-connections.ts'
 import * as statement from './key-statements.ts'
+import { onlyRow } from './only-row.ts'
 
 type KeyRow = {
   id: string
@@ -22,16 +23,16 @@ export function createKeyStore({ refresh, changes, reads }: Omit<ColdConnections
     changes.use(async (session) => (await session.begin(work)) as T)
   return {
     async revision() {
-      const [row] = await refresh.use((session) => session.unsafe<{ revision: number }[]>(statement.KEY_REVISION))
-      return row?.revision ?? 0
+      const rows = await refresh.use((session) => session.unsafe<{ revision: number }[]>(statement.KEY_REVISION))
+      return onlyRow(rows).revision
     },
 
     async readLive() {
-      const [row] = await refresh.use((session) =>
+      const rows = await refresh.use((session) =>
         session.unsafe<{ revision: number; keys: string }[]>(statement.READ_LIVE_KEYS),
       )
-      const keys = JSON.parse(row?.keys ?? '[]') as KeyRow[]
-      return { revision: row?.revision ?? 0, keys: keys.map(storedKey) }
+      const { revision, keys } = onlyRow(rows)
+      return { revision, keys: (JSON.parse(keys) as KeyRow[]).map(storedKey) }
     },
 
     async list() {

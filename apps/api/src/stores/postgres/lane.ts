@@ -3,7 +3,7 @@ import { StoreError } from '@ranbook/rules'
 import type { Sql } from 'postgres'
 import { connect, destroySocket } from './connect.ts'
 import type { PostgresTarget } from './postgres-target.ts'
-import { endsConnection, storeErrorOf } from './store-error-of.ts'
+import { storeErrorOf } from './store-error-of.ts'
 
 /** Runs one statement with text parameters as an autocommit transaction. Rows are arrays of columns. */
 export type Runner = {
@@ -113,7 +113,9 @@ export function createLane({ target, settings, named, deadlineMs }: LaneOptions)
       return done
     } catch (error) {
       if (late) throw noAnswer(deadlineMs, error)
-      if (endsConnection(error)) discard()
+      // Whatever failed, the connection goes: postgres.js carries a count of rows from a statement that ended in the
+      // middle of them into the next answer, which then begins with holes.
+      discard()
       throw storeErrorOf(error) ?? error
     } finally {
       clearTimeout(timer)

@@ -19,12 +19,6 @@ const sentences: Readonly<Record<StoreErrorCode, string>> = {
   overloaded: 'the database gave the statement up',
 }
 
-/** Has the connection to be thrown away after this error? True for all but an error of the statement alone. */
-export function endsConnection(error: unknown): boolean {
-  if (!(error instanceof postgres.PostgresError)) return true
-  return error.severity !== 'ERROR' || error.code.startsWith('25')
-}
-
 function codeOfSqlState(sqlState: string): StoreErrorCode | null {
   switch (sqlState) {
     case '53100': // disk_full
