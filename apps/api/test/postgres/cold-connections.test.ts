@@ -1,5 +1,5 @@
 import { defaultPolicy } from '@ranbook/rules'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createClassStore } from '../../src/stores/postgres/class-store.ts'
 import { createKeyStore } from '../../src/stores/postgres/key-store.ts'
 import type { Sessions } from '../../src/stores/postgres/lane.ts'
@@ -26,7 +26,7 @@ const key = {
   expiresAt: null,
 }
 
-/** Makes every connection of these wait for a lock until the function it answers is called. */
+/** Makes every connection of these wait for a lock until the function it answers is called, or the test ends. */
 async function occupy(...all: Sessions[]): Promise<() => Promise<void>> {
   const { sql } = opened()
   const holder = await sql.reserve()
@@ -41,24 +41,28 @@ async function occupy(...all: Sessions[]): Promise<() => Promise<void>> {
       return row?.['waiting']
     })
     .toBeGreaterThanOrEqual(all.length)
-  return async () => {
+  let isHeld = true
+  const free = async (): Promise<void> => {
+    if (!isHeld) return
+    isHeld = false
     await holder`SELECT pg_advisory_unlock(1)`
     holder.release()
     await ended
   }
+  onTestFinished(free)
+  return free
 }
 
 test('however much is read and changed, policies and keys are re-read and a claim stores its pair', async () => {
   const { cold, now } = opened().postgres
   const [classes, keys] = [createClassStore(cold), createKeyStore(cold)]
-  const free = await occupy(cold.reads, cold.changes)
+  await occupy(cold.reads, cold.changes)
   expect((await classes.readPolicies()).policies).toEqual([])
   expect(await classes.revision()).toBe(0)
   expect((await keys.readLive()).keys).toEqual([])
   expect(await keys.revision()).toBe(0)
   await classes.addPairs(pairs)
   expect(await now()).toBeGreaterThan(0)
-  await free()
 })
 
 test('who finds every connection for reading busy is refused, and nobody later is', async () => {

@@ -1,7 +1,7 @@
 import { defaultPolicy } from '@ranbook/rules'
 import { expect, onTestFinished, test } from 'vitest'
+import { claim } from '../../src/ledger/claim.ts'
 import { ItemFailure } from '../../src/ledger/item-failure.ts'
-import { claim } from '../conformance/answered-verbs.ts'
 import { ledgerOn } from '../conformance/ledger-on.ts'
 import { claimRequest } from '../conformance/new-record.ts'
 import { migratedDatabase } from './migrated-database.ts'

@@ -37,6 +37,8 @@ test('work whose connection is cut is not continued on another one', async () =>
   const lane = laneTo()
   const cut = lane.use(async (session) => {
     await session.unsafe('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => undefined)
+    const answer = () => session.unsafe('SELECT 1').catch(({ code }: NodeJS.ErrnoException) => code)
+    await expect.poll(answer).toBe('CONNECTION_ENDED')
     return session.unsafe('SELECT 1')
   })
   await expect(cut).rejects.toMatchObject(unavailable)
@@ -73,11 +75,11 @@ test.each([
   },
 )
 
-test('a fault of ours passes as it is, and the connection goes on', async () => {
+test('a fault of ours passes as it is, and what follows has a connection of its own', async () => {
   const lane = laneTo()
   const [[backend] = []] = await lane.run<[number]>('SELECT pg_backend_pid()', [])
   await expect(lane.run('SELECT 1 / 0', [])).rejects.toMatchObject({ name: 'PostgresError', code: '22012' })
-  expect(await lane.run('SELECT pg_backend_pid()', [])).toEqual([[backend]])
+  expect(await lane.run('SELECT pg_backend_pid()', [])).not.toEqual([[backend]])
 })
 
 test('a connection that was cut is made anew by the next statement', async () => {
@@ -124,4 +126,13 @@ test('nobody waits for ever for a connection that others keep busy', async () =>
   )
   await busy
   expect(await pool.run('SELECT 1', [])).toEqual([[1]])
+})
+
+test('an answer after a statement that failed in the middle of its rows has all of its own rows', async () => {
+  const lane = laneTo()
+  const failing = 'SELECT n, 1 / (n - 3) FROM generate_series(1, 5) AS n'
+  for (let round = 0; round < 3; round++) {
+    await expect(lane.run(failing, [])).rejects.toMatchObject({ code: '22012' })
+    expect(await lane.run('SELECT n FROM generate_series(1, 2) AS n', [])).toEqual([[1], [2]])
+  }
 })
