@@ -18,6 +18,22 @@ export function reportMarkdown(run: {
   const last = growth.points.at(-1)
   const cpu = (point: typeof first) => (point ? point.apiUs + point.postgresUs : Number.NaN)
   const { table, indexes } = growth.bytesPerRecord
+  const claims = Math.max(
+    ...peers.filter(({ name }) => /^HTTP claim(, RANBOOK_WORKERS=2)?$/.test(name)).map((row) => row.perSecond),
+  )
+  const batch = find('HTTP batch')
+  const growthRatio = cpu(last) / cpu(first)
+  const aims: [string, string, boolean][] = [
+    ['HTTP claims at least 0.9 × bare pgbench', `${(claims / insert).toFixed(2)} ×`, claims / insert >= 0.9],
+    ['batched claims at least 2 × bare pgbench', `${(batch / insert).toFixed(2)} ×`, batch / insert >= 2],
+    [
+      'CPU per claim flat within 15 % over the growth',
+      `${growthRatio.toFixed(2)} ×`,
+      Math.abs(growthRatio - 1) <= 0.15,
+    ],
+    ['at most 350 bytes a record', `${Math.round(table + indexes)} bytes`, table + indexes <= 350],
+    ['at most 250 MB of memory', `${Math.round(growth.rss.maxMb)} MB`, growth.rss.maxMb <= 250],
+  ]
 
   return `# Benchmark
 
@@ -49,6 +65,10 @@ ${growth.points.map((p) => `| ${count(p.rows)} | ${count(p.claimsPerSecond)} | $
 CPU per claim at ${count(last?.rows ?? 0)} records: ${(cpu(last) / cpu(first)).toFixed(2)} × that at ${count(first?.rows ?? 0)}.
 A record without payload takes ${Math.round(table + indexes)} bytes: ${Math.round(table)} in the table, ${Math.round(indexes)} in its indexes.
 The API's memory during the growth: ${Math.round(growth.rss.firstMb)} MB at the start, ${Math.round(growth.rss.maxMb)} MB at most, ${Math.round(growth.rss.lastMb)} MB at the end.
+
+## Against the aims
+
+${aims.map(([aim, value, reached]) => `- ${aim}: ${value}, ${reached ? 'reached' : '**missed**'}.`).join('\n')}
 `
 }
 
