@@ -26,11 +26,7 @@ export function reportMarkdown(run: {
   const aims: [string, string, boolean][] = [
     ['HTTP claims at least 0.9 × bare pgbench', `${(claims / insert).toFixed(2)} ×`, claims / insert >= 0.9],
     ['batched claims at least 2 × bare pgbench', `${(batch / insert).toFixed(2)} ×`, batch / insert >= 2],
-    [
-      'CPU per claim grows by at most 15 % from first to last size',
-      `${growthRatio.toFixed(2)} ×`,
-      growthRatio <= 1.15,
-    ],
+    ['CPU per claim grows by at most 15 % from first to last size', `${growthRatio.toFixed(2)} ×`, growthRatio <= 1.15],
     ['at most 350 bytes a record', `${Math.round(table + indexes)} bytes`, table + indexes <= 350],
     ['at most 250 MB of memory', `${Math.round(growth.rss.maxMb)} MB`, growth.rss.maxMb <= 250],
   ]
