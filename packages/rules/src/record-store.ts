@@ -74,6 +74,22 @@ export type RecordFilter = {
   limit: number
 }
 
+/** A filter that every record passes; spread it and name what is wanted. */
+export const unfiltered: Omit<RecordFilter, 'limit'> = {
+  digests: null,
+  scope: null,
+  class: null,
+  consumer: null,
+  state: null,
+  keyPrefix: null,
+  ref: null,
+  source: null,
+  seq: null,
+  from: null,
+  to: null,
+  after: null,
+}
+
 /**
  * Where records stand. A store knows no rules: it inserts where nothing stands, reads, and changes a version it is
  * told. Each item of an array call is atomic by itself; items answer in order. An answer means it is durable.

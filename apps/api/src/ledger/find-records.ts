@@ -10,6 +10,7 @@ import {
   type Scope,
   type SeenPair,
   seesEverything,
+  unfiltered,
   visibleState,
 } from '@ranbook/rules'
 import type { FoundRecord } from './describe-records.ts'
@@ -117,18 +118,7 @@ function isRunning({ record, now }: FoundRecord): boolean {
 }
 
 const everything: RecordFilter = {
-  digests: null,
-  scope: null,
-  class: null,
-  consumer: null,
-  state: null,
-  keyPrefix: null,
-  ref: null,
-  source: null,
-  seq: null,
-  from: null,
-  to: null,
-  after: null,
+  ...unfiltered,
   limit: limits.pageMaxItems + 1,
 }
 

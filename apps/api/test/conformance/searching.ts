@@ -1,23 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { LedgerRecord, RecordFilter } from '@ranbook/rules'
+import { type LedgerRecord, type RecordFilter, unfiltered } from '@ranbook/rules'
 import { describe, expect, test } from 'vitest'
 import { changed, inserted } from './asked-of-store.ts'
 import { changeOf, claimRequest, failing, newRecord, noDetails } from './new-record.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const everything: RecordFilter = {
-  digests: null,
-  scope: null,
-  class: null,
-  consumer: null,
-  state: null,
-  keyPrefix: null,
-  ref: null,
-  source: null,
-  seq: null,
-  from: null,
-  to: null,
-  after: null,
+  ...unfiltered,
   limit: 200,
 }
 

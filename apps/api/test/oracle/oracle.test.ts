@@ -1,4 +1,4 @@
-import type { LateCompletion, LedgerRecord, RecordFilter } from '@ranbook/rules'
+import { type LateCompletion, type LedgerRecord, unfiltered } from '@ranbook/rules'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ledgerOn } from '../conformance/ledger-on.ts'
 import type { OpenedStore } from '../conformance/store-under-test.ts'
@@ -108,26 +108,12 @@ function resultsByToken(late: readonly LateCompletion[]): Record<string, string 
   return Object.fromEntries(late.map(({ claimToken, result }) => [claimToken, result]))
 }
 
-const any: Omit<RecordFilter, 'limit'> = {
-  digests: null,
-  scope: null,
-  class: null,
-  consumer: null,
-  state: null,
-  keyPrefix: null,
-  ref: null,
-  source: null,
-  seq: null,
-  from: null,
-  to: null,
-  after: null,
-}
 const states: LedgerRecord['state'][] = ['claimed', 'completed', 'failed', 'dead', 'held', 'skipped', 'ready']
 const filters = [
-  any,
-  ...states.map((state) => ({ ...any, state })),
-  { ...any, class: 'history.hold', state: 'held' as const },
-  { ...any, scope: [{ classes: ['history.t*', 'history.once'], consumer: 'billing-worker' }] },
-  { ...any, ref: 'order:88', source: 'billing' },
-  { ...any, seq: '41', keyPrefix: 'oracle:1' },
+  unfiltered,
+  ...states.map((state) => ({ ...unfiltered, state })),
+  { ...unfiltered, class: 'history.hold', state: 'held' as const },
+  { ...unfiltered, scope: [{ classes: ['history.t*', 'history.once'], consumer: 'billing-worker' }] },
+  { ...unfiltered, ref: 'order:88', source: 'billing' },
+  { ...unfiltered, seq: '41', keyPrefix: 'oracle:1' },
 ]

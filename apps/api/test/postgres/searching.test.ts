@@ -1,4 +1,4 @@
-import type { RecordFilter } from '@ranbook/rules'
+import { type RecordFilter, unfiltered } from '@ranbook/rules'
 import { expect, test } from 'vitest'
 import { searchConditions } from '../../src/stores/postgres/search-conditions.ts'
 import { searchRecords, searchStatement } from '../../src/stores/postgres/search-records.ts'
@@ -10,18 +10,7 @@ import { migratedDatabase } from './migrated-database.ts'
 const opened = migratedDatabase()
 
 const everything: RecordFilter = {
-  digests: null,
-  scope: null,
-  class: null,
-  consumer: null,
-  state: null,
-  keyPrefix: null,
-  ref: null,
-  source: null,
-  seq: null,
-  from: null,
-  to: null,
-  after: null,
+  ...unfiltered,
   limit: 51,
 }
 
