@@ -12,14 +12,14 @@ import { registerRecords } from './http/routes/records.ts'
 import { registerResolve } from './http/routes/resolve.ts'
 import { registerService } from './http/routes/service.ts'
 import { registerSettlements } from './http/routes/settlements.ts'
-import { type Host, serveFailures, serveRoutes } from './http/serve-route.ts'
+import { type App, type Host, serveFailures, serveRoutes } from './http/serve-route.ts'
 import { serveUnmatched } from './http/serve-unmatched.ts'
 import { tableRouter } from './http/table-router.ts'
 
 /** The HTTP API, the docs page and the web app as one Hono app. Reads the list of `webRoot`'s files; never listens. */
-export function createApp(deps: HttpDeps): Hono<HttpEnv> {
+export function createApp(deps: HttpDeps): App {
   const app = new Hono<HttpEnv>({ router: tableRouter() })
-  const host: Host = { deps, load: { requests: 0, bodyBytes: 0 } }
+  const host: Host = { deps, load: { requests: 0, bodyBytes: 0 }, table: tableRouter() }
   const serve = serveRoutes(app, host)
   registerClaims(serve, deps)
   registerSettlements(serve, deps)
@@ -33,5 +33,5 @@ export function createApp(deps: HttpDeps): Hono<HttpEnv> {
   const assets: Assets = new Map([...(deps.webRoot === null ? [] : webAssets(deps.webRoot)), ...docsAssets()])
   serveUnmatched(app, host, assets)
   serveFailures(app, host)
-  return app
+  return Object.assign(app, { table: host.table })
 }

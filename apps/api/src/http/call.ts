@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Route } from '@ranbook/contract'
-import type { Context } from 'hono'
 import type { Caller } from '../access/caller.ts'
 import type { Answer } from './answer.ts'
 import type { Load } from './load.ts'
@@ -8,9 +7,23 @@ import type { Load } from './load.ts'
 /** What node-server puts beside a request; `env` itself is undefined under `app.request()`. */
 export type HttpEnv = { Bindings: { incoming?: IncomingMessage; outgoing?: ServerResponse } }
 
+/** A request as routes see it: Hono's context, or what `serveDirectly` makes of node's own message. */
+export type RequestContext = {
+  readonly env: HttpEnv['Bindings'] | undefined
+  readonly req: {
+    readonly method: string
+    readonly path: string
+    /** With the query. */
+    readonly url: string
+    param(name: string): string | undefined
+    /** The web's own form of it, where no message stands in `env`. */
+    readonly raw?: Pick<Request, 'body' | 'headers' | 'signal'>
+  }
+}
+
 /** One request on its way. */
 export type Call = {
-  readonly context: Context<HttpEnv>
+  readonly context: RequestContext
   /** Checked against the route's `access`; `nobody`, who may do nothing, where that is open. */
   readonly caller: Caller
   readonly requestId: string
@@ -28,9 +41,9 @@ export type Handler = (call: Call) => Answer | Promise<Answer>
 export type Serve = (route: Route, handler: Handler) => void
 
 /** A header of the request, read where it costs least. Names in lower case. */
-export function requestHeader(context: Context<HttpEnv>, name: string): string | undefined {
+export function requestHeader(context: RequestContext, name: string): string | undefined {
   const incoming = context.env?.incoming
-  if (incoming === undefined) return context.req.raw.headers.get(name) ?? undefined
+  if (incoming === undefined) return context.req.raw?.headers.get(name) ?? undefined
   const value = incoming.headers[name]
   return typeof value === 'string' ? value : undefined
 }

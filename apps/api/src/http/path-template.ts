@@ -13,7 +13,8 @@ export function pathTemplate(path: string): PathTemplate {
 export function matchTemplate(template: PathTemplate, segments: readonly string[]): Record<string, string> | null {
   if (template.length !== segments.length) return null
   const params: Record<string, string> = {}
-  for (const [at, part] of template.entries()) {
+  for (let at = 0; at < template.length; at++) {
+    const part = template[at] as string
     const segment = segments[at]
     if (part.startsWith('{')) {
       if (!segment) return null

@@ -100,9 +100,9 @@ function readIncoming(call: Call, incoming: IncomingMessage, maxBytes: number): 
 
 /** Where no socket is behind the request, as in `app.request()`. */
 async function readStream(call: Call, maxBytes: number): Promise<Uint8Array> {
-  const { body } = call.context.req.raw
+  const body = call.context.req.raw?.body
   const chunks: Uint8Array[] = []
-  if (body !== null) {
+  if (body) {
     for await (const chunk of body) {
       takeChunk(call, chunk.length, maxBytes)
       chunks.push(chunk)

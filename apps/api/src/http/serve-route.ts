@@ -1,9 +1,10 @@
 import { errorCodes, type Route } from '@ranbook/contract'
-import type { Context, Hono } from 'hono'
+import type { Hono } from 'hono'
+import type { Router } from 'hono/router'
 import type { Caller } from '../access/caller.ts'
 import type { Answer } from './answer.ts'
 import { authorize } from './authorize.ts'
-import { type Call, type Handler, type HttpEnv, requestHeader, type Serve } from './call.ts'
+import { type Call, type Handler, type HttpEnv, type RequestContext, requestHeader, type Serve } from './call.ts'
 import type { HttpDeps } from './http-deps.ts'
 import { type Load, requireRoom } from './load.ts'
 import { refuseQuery } from './parse-query.ts'
@@ -12,27 +13,45 @@ import { problemOfError } from './problem-of-error.ts'
 import { requestIdOf } from './request-id.ts'
 import { streamTexts } from './stream-texts.ts'
 
-/** What `answerRequest` needs of the app around it. */
-export type Host = { deps: HttpDeps; load: Load }
+/** What answering needs of the app around it. */
+export type Host = {
+  deps: HttpDeps
+  load: Load
+  /** The routes by method and path, for requests that need nothing of Hono. */
+  table: Router<(context: RequestContext) => Promise<Answered>>
+}
+
+/** The app, and its routes for who serves them without it, see `requestListener`. */
+export type App = Hono<HttpEnv> & Pick<Host, 'table'>
 
 /**
- * Registers routes on `app`. Everything a route does around its handler happens here, in one function and not in a
- * chain of middlewares, which cost microseconds each: bounded work, request id, path check, access, errors as problem
- * documents, log line and metrics, those of an answer that is made as it is read at its end.
+ * An answer, and what has to be called once when it is over: handed on, or where it is made as it is read, made to its end
+ * or to the fault that ended it.
+ */
+export type Answered = Answer & { done: (fault: { error: unknown } | null) => void }
+
+/**
+ * Registers routes on `app` and in the host's own table. Everything a route does around its handler happens in
+ * `answerRequest` and not in a chain of middlewares, which cost microseconds each.
  */
 export function serveRoutes(app: Hono<HttpEnv>, host: Host): Serve {
   return (route, handler) => {
-    app.on(route.method, route.path, (context) => answerRequest(host, context, route, handler))
+    const answer = (context: RequestContext) => answerRequest(host, context, route, handler)
+    app.on(route.method, route.path, async (context) => responseOf(context, await answer(context)))
+    host.table.add(route.method, route.path, answer)
   }
 }
 
-/** Runs one request through its handler and never rejects: whatever is thrown becomes a problem document. */
+/**
+ * Runs one request through its handler and never rejects: whatever is thrown becomes a problem document. Around it:
+ * bounded work, request id, path check, access, log line and metrics.
+ */
 export async function answerRequest(
   host: Host,
-  context: Context<HttpEnv>,
-  route: Pick<Route, 'path' | 'access' | 'shed' | 'query'>,
+  context: RequestContext,
+  route: ServedRoute,
   handler: Handler,
-): Promise<Response> {
+): Promise<Answered> {
   const { deps, load } = host
   const startedAt = performance.now()
   const requestId = requestIdOf(requestHeader(context, 'x-request-id'), deps.newRequestId)
@@ -53,20 +72,19 @@ export async function answerRequest(
   }
   answer.headers['x-request-id'] = requestId
   const caller = route.access === 'open' ? undefined : call?.caller.actor
-  const done = (): void => {
+  const done = (fault: { error: unknown } | null): void => {
+    if (fault !== null) problemOfError(fault.error, deps.log, route.path, requestId)
     load.requests--
     if (call !== null) load.bodyBytes -= call.bodyBytes
     report(deps, context, route.path, answer.status, { requestId, caller, startedAt })
   }
-  const { status, headers, body } = answer
-  if (isMadeAsRead(body)) {
-    const made = streamTexts(body, (fault) => {
-      if (fault !== null) problemOfError(fault.error, deps.log, route.path, requestId)
-      done()
-    })
-    return new Response(made, { status, headers })
-  }
-  done()
+  return { status: answer.status, headers: answer.headers, body: answer.body, done }
+}
+
+/** The answer as Hono takes it. */
+export function responseOf(context: RequestContext, { status, headers, body, done }: Answered): Response {
+  if (isMadeAsRead(body)) return new Response(streamTexts(body, done), { status, headers })
+  done(null)
   return new Response(context.req.method === 'HEAD' ? null : body, { status, headers })
 }
 
@@ -108,9 +126,11 @@ function isDecodable(text: string): boolean {
   }
 }
 
+type ServedRoute = Pick<Route, 'path' | 'access' | 'shed' | 'query'>
+
 type Taken = { requestId: string; caller: string | undefined; startedAt: number }
 
-function report(deps: HttpDeps, context: Context<HttpEnv>, route: string, status: number, taken: Taken): void {
+function report(deps: HttpDeps, context: RequestContext, route: string, status: number, taken: Taken): void {
   const { method } = context.req
   const { requestId, caller, startedAt } = taken
   const durationMs = performance.now() - startedAt

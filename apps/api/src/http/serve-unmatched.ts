@@ -5,7 +5,7 @@ import { type Assets, assetAnswer } from './assets.ts'
 import { type Call, type HttpEnv, requestHeader } from './call.ts'
 import { matchTemplate, pathTemplate } from './path-template.ts'
 import { HttpProblem } from './problem.ts'
-import { answerRequest, type Host } from './serve-route.ts'
+import { answerRequest, type Host, responseOf } from './serve-route.ts'
 
 /** How log lines and metrics name what is no call of the API; the path itself may hold anything. */
 const assetRoute = { path: '(asset)', access: 'open', shed: 'never' } as const
@@ -13,15 +13,19 @@ const unknownRoute = { path: '(unknown)', access: 'open', shed: 'first' } as con
 
 /** Serves what no route of the contract matched: assets, `OPTIONS`, 405 on a known path, and 404 for all else. */
 export function serveUnmatched(app: Hono<HttpEnv>, host: Host, assets: Assets): void {
-  app.notFound((context) => {
+  app.notFound(async (context) => {
     const { method, path } = context.req
     const asset = method === 'GET' || method === 'HEAD' ? assets.get(path) : undefined
     if (asset !== undefined) {
-      return answerRequest(host, context, assetRoute, () => {
+      const answered = await answerRequest(host, context, assetRoute, () => {
         return assetAnswer(asset(), requestHeader(context, 'if-none-match'))
       })
+      return responseOf(context, answered)
     }
-    return answerRequest(host, context, unknownRoute, (call) => answerUnmatched(call, assets))
+    return responseOf(
+      context,
+      await answerRequest(host, context, unknownRoute, (call) => answerUnmatched(call, assets)),
+    )
   })
 }
 

@@ -41,7 +41,8 @@ export function streamTexts(
   )
 }
 
-async function nextChunk(texts: AsyncGenerator<string>): Promise<{ text: string; done: boolean }> {
+/** The next texts together, as many as make a write worth its cost; `done` with the last. */
+export async function nextChunk(texts: AsyncGenerator<string>): Promise<{ text: string; done: boolean }> {
   let text = ''
   while (text.length < chunkMinChars) {
     const next = await texts.next()

@@ -4,6 +4,9 @@ import { createGatheringQueue, type GatheringQueue } from './gathering-queue.ts'
 export type CoalesceOptions = {
   /** Gathered calls that run at once, over all methods; 2 at least, as claims leave one to the others. */
   inFlightMax: number
+  /** A further call of a method beside one that runs is made for so many items, or after `gatherMaxMs` for fewer. */
+  worthRows: number
+  gatherMaxMs: number
   /** Items of one gathered call; a single call with more is passed on whole. */
   batchRowsMax: number
   /** What a gathered call may hold of payloads, results and errors, likewise. */
@@ -29,26 +32,28 @@ export type CoalescedStore = RecordStore & {
 
 /**
  * The same store for many concurrent callers: calls of `insertIfAbsent`, `read`, `completeClaimed` and `compareAndSet`
- * are gathered into few calls with many items. A call is sent at once while there is room in flight; else it waits and
- * travels with the others that came meanwhile. Settles go first, then reads, then claims.
+ * are gathered into few calls with many items. A call is sent at once where none of its method is in flight; else it waits
+ * for others to travel with, for a few milliseconds at most while there is room. Settles go first, then reads, then claims.
  *
  * Waiting is bounded: a call that finds no room, or others waiting that nothing moves, is refused with `StoreError`
  * `overloaded` at once, and nothing of it is done. What a gathered call throws reaches the callers of that call only.
  */
 export function coalesce(store: RecordStore, options: CoalesceOptions): CoalescedStore {
   const { inFlightMax, batchRowsMax, batchBytesMax, waitMaxMs, monotonicMs, settleReserve } = options
+  const { worthRows, gatherMaxMs } = options
   const bounds = { batchRowsMax, batchBytesMax, waitMaxMs, monotonicMs }
   const completes = createGatheringQueue({ ...bounds, answer: store.completeClaimed, bytesOf: bytesOfComplete })
   const changes = createGatheringQueue({ ...bounds, answer: store.compareAndSet, bytesOf: bytesOfChange })
   const reads = createGatheringQueue({ ...bounds, answer: store.read, bytesOf: () => rowBytes })
   const claims = createGatheringQueue({ ...bounds, answer: store.insertIfAbsent, bytesOf: bytesOfClaim })
-  /** In the order in which they are served. */
-  const queues = [completes, changes, reads, claims]
+  /** In the order in which they are served. `sentAt` is when the last of its calls was sent. */
+  const kinds = [completes, changes, reads, claims].map((queue) => ({ queue, inFlight: 0, sentAt: 0 }))
+  type Kind = (typeof kinds)[number]
 
   let inFlight = 0
-  let claimsInFlight = 0
   let movedAt = monotonicMs()
   let scheduled = false
+  let gathering: NodeJS.Timeout | null = null
 
   /** Sends after what this turn of the event loop brings, so that what arrives together travels together. */
   function schedule(): void {
@@ -62,21 +67,34 @@ export function coalesce(store: RecordStore, options: CoalesceOptions): Coalesce
 
   function fill(): void {
     while (inFlight < inFlightMax) {
-      const next = queues.find((queue) => queue.rows > 0 && (queue !== claims || claimsInFlight < inFlightMax - 1))
-      if (next === undefined) return
+      const next = kinds.find(isDue)
+      if (next === undefined) break
       void send(next)
     }
+    if (gathering !== null || inFlight === inFlightMax || !kinds.some(hasRoom)) return
+    gathering = setTimeout(() => {
+      gathering = null
+      fill()
+    }, gatherMaxMs)
   }
 
-  async function send(queue: { send(): Promise<void> }): Promise<void> {
-    const claiming = queue === claims ? 1 : 0
+  function hasRoom(kind: Kind): boolean {
+    return kind.queue.rows > 0 && (kind.queue !== claims || kind.inFlight < inFlightMax - 1)
+  }
+
+  function isDue(kind: Kind): boolean {
+    if (!hasRoom(kind)) return false
+    return kind.inFlight === 0 || kind.queue.rows >= worthRows || monotonicMs() - kind.sentAt >= gatherMaxMs
+  }
+
+  async function send(kind: Kind): Promise<void> {
     inFlight += 1
-    claimsInFlight += claiming
-    movedAt = monotonicMs()
-    await queue.send()
+    kind.inFlight += 1
+    kind.sentAt = movedAt = monotonicMs()
+    await kind.queue.send()
     movedAt = monotonicMs()
     inFlight -= 1
-    claimsInFlight -= claiming
+    kind.inFlight -= 1
     schedule()
   }
 
@@ -85,8 +103,12 @@ export function coalesce(store: RecordStore, options: CoalesceOptions): Coalesce
     items: readonly Item[],
     share: number,
   ): Promise<Answer[]> {
-    const rows = queues.reduce((sum, { rows }) => sum + rows, 0)
-    const bytes = queues.reduce((sum, { bytes }) => sum + bytes, 0)
+    let rows = 0
+    let bytes = 0
+    for (const waiting of kinds) {
+      rows += waiting.queue.rows
+      bytes += waiting.queue.bytes
+    }
     if (rows >= options.queuedRowsMax * share || bytes >= options.queuedBytesMax * share) {
       return Promise.reject(new StoreError('overloaded', `${rows} items with ${bytes} bytes wait already`))
     }

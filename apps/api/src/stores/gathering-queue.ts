@@ -74,7 +74,8 @@ export function createGatheringQueue<Item, Answer>(
     },
 
     add(items) {
-      const added = items.reduce((sum, item) => sum + bytesOf(item), 0)
+      let added = 0
+      for (const item of items) added += bytesOf(item)
       rows += items.length
       bytes += added
       return new Promise((resolve, reject) => {

@@ -75,8 +75,8 @@ test('what the guard accepts the schema accepts as it stands, with and without w
     }),
     { numRuns: 10_000 },
   )
-  // A guard that never said yes would pass too.
-  expect(accepted).toBeGreaterThan(500)
+  // A guard that never said yes would pass too. About one in twenty is plainly valid.
+  expect(accepted).toBeGreaterThan(250)
 })
 
 test('the usual claim is accepted without the schema', () => {

@@ -7,6 +7,8 @@ type Call = { method: 'claims' | 'completes'; items: number; answer(): void; fai
 
 const roomy: CoalesceOptions = {
   inFlightMax: 3,
+  worthRows: 1,
+  gatherMaxMs: 60_000,
   batchRowsMax: 10,
   batchBytesMax: 1e9,
   queuedRowsMax: 1000,
@@ -69,6 +71,27 @@ test('a call is sent at once while there is room, and one with many items stays 
   expect(calls.map(({ items }) => items)).toEqual([25, 1])
   await answerAll()
   expect([(await many).length, (await one).length]).toEqual([25, 1])
+})
+
+test('beside a call that runs a further one is made for enough items at once, for fewer after a moment', async () => {
+  const clock = { ms: 0 }
+  const { calls, claim, answerAll, reached } = held({ worthRows: 3, gatherMaxMs: 5, monotonicMs: () => clock.ms })
+  const claims = [claim()]
+  await reached(1)
+  claims.push(claim(), claim())
+  await new Promise(setImmediate)
+  expect(calls).toHaveLength(1)
+  claims.push(claim())
+  await reached(2)
+  expect(calls[1]?.items).toBe(3)
+  calls[1]?.answer()
+  await Promise.all(claims.slice(1))
+  claims.push(claim())
+  clock.ms = 5
+  await reached(3)
+  expect(calls[2]?.items).toBe(1)
+  await answerAll()
+  await Promise.all(claims)
 })
 
 test('what came while there was no room travels in batches of the size allowed, oldest first', async () => {

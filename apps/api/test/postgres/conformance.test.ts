@@ -14,6 +14,8 @@ recordStoreConformance('the Postgres store as behind a pooler, in small batches'
     const store = coalesce(createPostgresStore({ gathered: lanes, beside: lanes, reads: lanes }), {
       // Leaves some lanes to what is not gathered.
       inFlightMax: laneCount / 2,
+      worthRows: 2,
+      gatherMaxMs: 1,
       batchRowsMax: 3,
       batchBytesMax: 1e9,
       queuedRowsMax: 1e6,
