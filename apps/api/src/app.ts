@@ -16,7 +16,7 @@ import { type App, type Host, serveFailures, serveRoutes } from './http/serve-ro
 import { serveUnmatched } from './http/serve-unmatched.ts'
 import { tableRouter } from './http/table-router.ts'
 
-/** The HTTP API, the docs page and the web app as one Hono app. Reads the list of `webRoot`'s files; never listens. */
+/** The HTTP API, the docs page and the web app as one Hono app, with the table of its routes. Reads the list of `webRoot`'s files; never listens. */
 export function createApp(deps: HttpDeps): App {
   const app = new Hono<HttpEnv>({ router: tableRouter() })
   const host: Host = { deps, load: { requests: 0, bodyBytes: 0 }, table: tableRouter() }
