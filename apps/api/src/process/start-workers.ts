@@ -27,6 +27,8 @@ export function startWorkers(count: number, options: ServeOptions, log: Log): Wo
   const reports = gatherWorkerReports()
   let draining = false
   let failures = 0
+  /** Once known, it is kept: where all workers end at once, a free port would be another one than clients were told. */
+  let sharedPort = options.port
 
   const fork = (): Promise<number> => {
     const worker = cluster.fork()
@@ -38,7 +40,7 @@ export function startWorkers(count: number, options: ServeOptions, log: Log): Wo
         switch (message.kind) {
           case 'started':
             // Told before it listened, it did not hear that all shall end.
-            tell(worker, draining ? { kind: 'drain' } : { kind: 'serve', options })
+            tell(worker, draining ? { kind: 'drain' } : { kind: 'serve', options: { ...options, port: sharedPort } })
             break
           case 'listening':
             listening = true
@@ -106,7 +108,8 @@ export function startWorkers(count: number, options: ServeOptions, log: Log): Wo
   cluster.setupPrimary({ stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const port = Promise.all(Array.from({ length: count }, fork)).then(([shared]) => {
     started = true
-    return shared ?? options.port
+    sharedPort = shared ?? options.port
+    return sharedPort
   })
   return { port, drain }
 }
