@@ -4,14 +4,17 @@ import type { HttpEnv } from './http/call.ts'
 import { docsAssets } from './http/docs-assets.ts'
 import type { HttpDeps } from './http/http-deps.ts'
 import { registerApiKeys } from './http/routes/api-keys.ts'
+import { registerAttention } from './http/routes/attention.ts'
 import { registerClaims } from './http/routes/claims.ts'
 import { registerClasses } from './http/routes/classes.ts'
 import { registerLookup } from './http/routes/lookup.ts'
 import { registerMe } from './http/routes/me.ts'
+import { registerPresets } from './http/routes/presets.ts'
 import { registerRecords } from './http/routes/records.ts'
 import { registerResolve } from './http/routes/resolve.ts'
 import { registerService } from './http/routes/service.ts'
 import { registerSettlements } from './http/routes/settlements.ts'
+import { registerStats } from './http/routes/stats.ts'
 import { type App, type Host, serveFailures, serveRoutes } from './http/serve-route.ts'
 import { serveUnmatched } from './http/serve-unmatched.ts'
 import { tableRouter } from './http/table-router.ts'
@@ -27,8 +30,11 @@ export function createApp(deps: HttpDeps): App {
   registerRecords(serve, deps)
   registerResolve(serve, deps)
   registerClasses(serve, deps)
+  registerAttention(serve, deps)
+  registerStats(serve, deps)
   registerApiKeys(serve, deps)
   registerMe(serve)
+  registerPresets(serve)
   registerService(serve, deps)
   const assets: Assets = new Map([...(deps.webRoot === null ? [] : webAssets(deps.webRoot)), ...docsAssets()])
   serveUnmatched(app, host, assets)

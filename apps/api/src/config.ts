@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { nearestName } from './process/nearest-name.ts'
+import { parseRedisTarget, RedisAddressRefused } from './stores/redis/redis-target.ts'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -11,6 +12,8 @@ export type Config = {
   host: string
   /** Null: the embedded database in `dataDir`. */
   databaseUrl: string | null
+  /** Null: window classes are kept in Postgres. */
+  redisUrl: string | null
   dataDir: string
   /** Somebody named the folder; else it is the default beside the checkout. */
   dataDirGiven: boolean
@@ -53,6 +56,12 @@ const variables = z.object({
       error: 'must name one host, as several are not tried in turn: the address that always leads to the primary',
     })
     .optional(),
+  REDIS_URL: z
+    .string()
+    .refine((url) => redisFault(url) === null, {
+      error: ({ input }) => `must be the address of a Redis. ${redisFault(String(input)) ?? ''}`.replace(/\.$/, ''),
+    })
+    .optional(),
   RANBOOK_DATA_DIR: z
     .string()
     .refine((path) => !path.includes('\0'), { error: 'must be the path of a folder' })
@@ -75,11 +84,10 @@ const variables = z.object({
 })
 type Variable = keyof typeof variables.shape
 
-const secrets: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'RANBOOK_ADMIN_KEY'])
+const secrets: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'REDIS_URL', 'RANBOOK_ADMIN_KEY'])
 
 /** Known to other versions. Ignoring the first kind is harmless and said so; the second kind asks for a safety that would be missing. */
 const ignoredHere: Readonly<Record<string, string>> = {
-  REDIS_URL: 'window classes are refused',
   RANBOOK_PRUNE_INTERVAL_MS: 'nothing is pruned',
   RANBOOK_TARGET_ALLOWLIST: 'nothing is sent to any target',
 }
@@ -113,6 +121,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       port: read.PORT,
       host: read.HOST,
       databaseUrl: read.DATABASE_URL ?? null,
+      redisUrl: read.REDIS_URL ?? null,
       dataDir: read.RANBOOK_DATA_DIR,
       dataDirGiven: given.RANBOOK_DATA_DIR !== undefined,
       adminKey: read.RANBOOK_ADMIN_KEY ?? null,
@@ -149,6 +158,17 @@ function isPostgresUrl(text: string): boolean {
     return true
   } catch {
     return false
+  }
+}
+
+/** Why this is no address of a Redis, quoting nothing of it; null where it is one. */
+function redisFault(text: string): string | null {
+  try {
+    parseRedisTarget(text)
+    return null
+  } catch (error) {
+    if (error instanceof RedisAddressRefused) return error.message
+    throw error
   }
 }
 

@@ -100,6 +100,16 @@ export const errorCodes = {
     title: 'The policy contradicts itself',
     meaning: 'Two fields exclude each other; the detail names both.',
   },
+  retention_below_horizon: {
+    status: 422,
+    title: 'A key is forgotten too early',
+    meaning: 'The source may still redeliver it then; keep it longer, or send `accept_short_retention: true`.',
+  },
+  horizon_required: {
+    status: 422,
+    title: 'Say how long the source may redeliver',
+    meaning: 'The source has no fixed horizon; give `source_horizon_ms` where keys are forgotten.',
+  },
   not_available: {
     status: 422,
     title: 'Not available in this version',
@@ -124,6 +134,18 @@ export const errorCodes = {
     status: 503,
     title: 'The database has no space left',
     meaning: 'Nothing was written; free space, then repeat.',
+  },
+  window_unavailable: {
+    status: 503,
+    title: 'The window can not be asked',
+    meaning:
+      'Redis does not answer, and the class says not to guess; repeat after `Retry-After`, claims with the same token.',
+  },
+  class_moving: {
+    status: 503,
+    title: 'The class changes its store',
+    meaning:
+      'For ten seconds keys that the older store does not know are refused; repeat after `Retry-After`, claims with the same token.',
   },
   policies_stale: {
     status: 503,

@@ -9,6 +9,8 @@ export const limits = {
   batchBodyMaxBytes: 8 * 1024 * 1024,
   /** payload and result, each as JSON text */
   opaqueMaxBytes: 256 * 1024,
+  /** result of a window class, which stays in memory; as JSON text */
+  windowResultMaxBytes: 16 * 1024,
   errorMessageMaxBytes: 8 * 1024,
   errorCodeMaxBytes: 200,
   errorDetailMaxBytes: 64 * 1024,

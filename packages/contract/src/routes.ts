@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { apiKeyCreatedSchema, apiKeyCreateSchema, apiKeyListQuery, apiKeyListSchema, meSchema } from './api-keys.ts'
+import { attentionSchema } from './attention.ts'
 import { claimBatchRequestSchema, claimRequestSchema } from './claim.ts'
 import {
   classDeleteQuery,
@@ -13,9 +14,11 @@ import {
 import { claimBatchResponseSchema, decisionSchema } from './decision.ts'
 import { livenessSchema, readinessSchema } from './health.ts'
 import { lookupQuery, lookupResponseSchema } from './lookup.ts'
+import { presetListSchema } from './presets.ts'
 import { recordSchema } from './record.ts'
 import { fullRecordSchema, recordListQuery, recordListSchema } from './records.ts'
 import { resolveRequestSchema } from './resolve.ts'
+import { policyPreviewSchema, retentionListQuery, retentionListSchema } from './retention.ts'
 import {
   completeRequestSchema,
   extendRequestSchema,
@@ -26,6 +29,7 @@ import {
   settlementsResponseSchema,
 } from './settle.ts'
 import { type Action, actions } from './states.ts'
+import { statsQuery, statsSchema } from './stats.ts'
 
 /** One call of the API: where it is, who may make it, and what goes in and out. */
 export type Route = {
@@ -189,6 +193,15 @@ export const routes = {
     query: classListQuery,
     answers: { 200: classHistorySchema },
   },
+  previewClass: {
+    method: 'POST',
+    path: '/v1/classes/{name}/preview',
+    access: ['read'],
+    shed: 'first',
+    summary: 'What a policy would erase, forget and move; changes nothing',
+    body: classPutSchema,
+    answers: { 200: policyPreviewSchema },
+  },
   reviewClass: {
     ...admin,
     versioned: true,
@@ -198,6 +211,34 @@ export const routes = {
     summary: 'Mark a class as reviewed',
     body: classReviewSchema,
     answers: { 200: classSchema },
+  },
+
+  listPresets: {
+    ...read,
+    path: '/v1/presets',
+    summary: 'Sources of events, and for how long each may redeliver',
+    answers: { 200: presetListSchema },
+  },
+  listRetention: {
+    ...read,
+    path: '/v1/retention',
+    summary: 'What retention did to each class, and what is due',
+    query: retentionListQuery,
+    answers: { 200: retentionListSchema },
+  },
+
+  attention: {
+    ...read,
+    path: '/v1/attention',
+    summary: 'What a person should look at',
+    answers: { 200: attentionSchema },
+  },
+  stats: {
+    ...read,
+    path: '/v1/stats',
+    summary: 'Claims, duplicates and what became of them, step by step',
+    query: statsQuery,
+    answers: { 200: statsSchema },
   },
 
   listApiKeys: {

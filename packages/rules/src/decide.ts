@@ -9,6 +9,7 @@ import {
   type Fingerprint,
   isLeaseLive,
   type LedgerRecord,
+  type WindowFacts,
 } from './record.ts'
 
 /** A claim as the rules see it: checked, with its identity and fingerprint worked out. */
@@ -35,8 +36,13 @@ export type Standing = {
   now: number
 }
 
-/** A record to be written where none stands. The store adds its clock and a fencing number. */
-export type NewRecord = { request: ClaimRequest; leaseMs: number; onLeaseExpiry: LedgerRecord['onLeaseExpiry'] }
+/** A record to be written where none stands. The store adds its clock and a fencing number. `window` null: in the ledger. */
+export type NewRecord = {
+  request: ClaimRequest
+  leaseMs: number
+  onLeaseExpiry: LedgerRecord['onLeaseExpiry']
+  window: WindowFacts | null
+}
 
 /**
  * A change of the version that was read. `grants`: the store draws a fencing number for it before writing.
@@ -62,13 +68,13 @@ export type Decision = {
 }
 
 /** The first grant of an identity nobody has claimed. */
-export function grantFirst(request: ClaimRequest, policy: Policy): NewRecord {
-  return { request, leaseMs: request.leaseMs ?? policy.lease_ms, onLeaseExpiry: policy.on_lease_expiry }
+export function grantFirst(request: ClaimRequest, policy: Policy, window: WindowFacts | null): NewRecord {
+  return { request, leaseMs: request.leaseMs ?? policy.lease_ms, onLeaseExpiry: policy.on_lease_expiry, window }
 }
 
 /** The record that a store writes for it, where nothing stands. `now` is the store's clock in ms. */
 export function firstGrant(grant: NewRecord, fencingToken: number, now: number): LedgerRecord {
-  const { request, leaseMs, onLeaseExpiry } = grant
+  const { request, leaseMs, onLeaseExpiry, window } = grant
   return {
     digest: request.digest,
     version: 1,
@@ -93,6 +99,8 @@ export function firstGrant(grant: NewRecord, fencingToken: number, now: number):
     fingerprint: request.fingerprint,
     result: null,
     error: null,
+    detailsErasedAt: null,
+    window,
   }
 }
 
@@ -197,6 +205,9 @@ function grantAgain(
     fingerprint: record.fingerprint ?? request.fingerprint,
     result: null,
     error: null,
+    detailsErasedAt: null,
+    // Of a class that left windows the policy's window is nobody's word: what it forgot would be known to no era.
+    window: record.window && (policy.store === 'window' ? { ...record.window, ms: policy.window_ms } : record.window),
   }
   const change: Change = {
     expectVersion: record.version,

@@ -41,6 +41,20 @@ export function fingerprintRuleTag(rule: Exclude<FingerprintRule, string>): stri
   return hash('sha256', JSON.stringify([side, [...pointers].sort()]), 'hex').slice(0, 8)
 }
 
+const shortForm = /^sha256:[0-9a-f]{16}$/
+
+/**
+ * A fingerprint as windows keep it: the first 8 bytes of its digest, with the kind and the rule. `value` becomes
+ * `sha256:` and 16 hex digits, also where it was given; what has that form already stays. Two payloads look the same by
+ * it though they differ once in 2^64; a window forgets more than that.
+ */
+export function shortFingerprint(fingerprint: Fingerprint | null): Fingerprint | null {
+  if (fingerprint === null || shortForm.test(fingerprint.value)) return fingerprint
+  const { kind, value } = fingerprint
+  const long = kind === 'computed' ? value : `sha256:${hash('sha256', value, 'hex')}`
+  return { ...fingerprint, value: long.slice(0, 'sha256:'.length + 16) }
+}
+
 function comparedText(payloadText: string, rule: FingerprintRule): string | null {
   if (rule === 'payload') return payloadText
   if (rule === 'off') return null

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { LedgerRecord } from './record.ts'
 
 // 16 bytes: collisions stay out of reach of any number of records, and a uuid column holds it.
 const DIGEST_HEX_DIGITS = 32
@@ -6,7 +7,7 @@ const DIGEST_HEX_DIGITS = 32
 // A length below this is a byte that UTF-8 writes as itself.
 const ONE_BYTE_LENGTHS = 0x80
 
-const RECORD_ID = /^rec_([0-9a-f]{32})$/
+const RECORD_ID = /^(rec|win)_([0-9a-f]{32})$/
 const IDEMPOTENCY_KEY = /^rbk-([0-9a-f]{32})-([1-9]\d{0,15})(?::(.+))?$/s
 
 /**
@@ -39,14 +40,18 @@ function lengthPrefixed(text: string): Buffer {
   return Buffer.concat([length, utf8])
 }
 
-/** The public id of a ledger record: `rec_` and its digest. */
-export function recordId(digest: string): string {
-  return `rec_${digest}`
+/** The public id of a record: `rec_` (ledger) or `win_` (window) and its digest. */
+export function recordId({ digest, window }: Pick<LedgerRecord, 'digest' | 'window'>): string {
+  return `${window === null ? 'rec' : 'win'}_${digest}`
 }
 
-/** The digest in a ledger record's id; null for any other text, ids of window records included. */
-export function parseRecordId(id: string): string | null {
-  return RECORD_ID.exec(id)?.[1] ?? null
+/** A record's id taken apart: the store it names, and the digest in it. */
+export type ParsedRecordId = { store: 'ledger' | 'window'; digest: string }
+
+/** Takes a record's id apart; null for any other text. */
+export function parseRecordId(id: string): ParsedRecordId | null {
+  const [, prefix, digest] = RECORD_ID.exec(id) ?? []
+  return digest === undefined ? null : { store: prefix === 'rec' ? 'ledger' : 'window', digest }
 }
 
 /** What a consumer hands to downstream APIs: `rbk-<digest>-<generation>`, the same for every attempt of a generation. */

@@ -38,8 +38,10 @@ export type KeyStore = {
 /** One line of the audit as it stands. */
 export type AuditLine = AuditEntry & { id: number; at: number }
 
-/** Reads the audit. Throws `StoreError`. */
+/** The audit beside the changes that write their own lines. Throws `StoreError`. */
 export type AuditStore = {
+  /** Adds a line by itself, for a change whose store keeps no audit. */
+  write(entry: AuditEntry): Promise<void>
   /** Lines about one object whose action begins with `actionPrefix`, oldest first. */
   linesAbout(target: string, actionPrefix: string, limit: number): Promise<AuditLine[]>
 }

@@ -1,5 +1,6 @@
 import type { Verdict } from '@ranbook/contract'
 import type { Coverage } from './coverage.ts'
+import { classCount, completeText, limitTexts } from './coverage-text.ts'
 import { counted, named, quoted, utc } from './plain-text.ts'
 import type { Scope } from './scope.ts'
 
@@ -77,34 +78,34 @@ function noneText(facts: LookupFacts): string {
     : `${none}, yet whether it ran is unknown: ${unknownText(facts)}`
 }
 
-function classCount(count: number): string {
-  return counted(count, 'class', 'classes')
-}
-
 function askedText({ coverage, beganAt }: LookupFacts): string {
-  return `${classCount(coverage.length)} asked, complete since ${utc(beganAt)}`
+  const limits = limitTexts(coverage)
+  const whole = coverage.filter(({ limit }) => limit === null).length
+  const asked = `${classCount(coverage.length)} asked`
+  if (limits.length === 0) return `${asked}, complete since ${utc(beganAt)}`
+  return [asked, ...(whole === 0 ? [] : [`${whole} complete since ${utc(beganAt)}`]), ...limits].join('; ')
 }
 
 function neverText({ coverage, beganAt, at }: LookupFacts): string {
-  const began = `${utc(beganAt)}, when this ledger began`
-  if (coverage.length === 0) return `nothing was claimed since ${began}`
-  const complete = `${classCount(coverage.length)} ${coverage.length === 1 ? 'is' : 'are'} complete since ${began}`
-  return at === null
-    ? `it never ran here; ${complete}`
-    : `it never ran here since ${utc(at)}, the time asked; ${complete}`
+  if (coverage.length === 0) return `nothing was claimed since ${utc(beganAt)}, when this ledger began`
+  const what = at === null ? 'it' : `an event of ${utc(at)}, the time asked,`
+  return `${what} never ran here; ${completeText(coverage, beganAt)}`
 }
 
 function unknownText(facts: LookupFacts): string {
   const { coverage, beganAt, checkedAt, at, outOfScope, only, scope } = facts
   if (outOfScope) return 'the class or consumer asked for lies outside what this key may read'
   if (coverage.every(({ gap }) => gap?.kind === 'never_claimed')) return neverClaimedText(only, scope)
-  const asked = at === null ? 'the time asked' : `${utc(at)}, the time asked`
-  if (at !== null && at < beganAt) return `this ledger began at ${utc(beganAt)}, after ${asked}`
-  if (at !== null && at > checkedAt) return `${asked}, is still to come`
+  if (at !== null && at < beganAt) return `this ledger began at ${utc(beganAt)}, after ${utc(at)}, the time asked`
+  if (at !== null && at > checkedAt) return `${utc(at)}, the time asked, is still to come`
+  const known = coverage.filter(({ gap }) => gap === null)
   const newer = coverage.flatMap(({ class: name, gap }) => (gap?.kind === 'class_newer' ? [{ name, ...gap }] : []))
-  const complete = coverage.length - newer.length
-  const known = complete === 0 ? '' : `${classCount(complete)} ${complete === 1 ? 'was' : 'were'} complete, but `
-  return `at ${asked}, ${known}${newerText(newer)}, so an earlier run would not be known`
+  const limited = coverage.filter(({ gap, limit }) => gap !== null && gap === limit)
+  const why = [...(newer.length === 0 ? [] : [newerText(newer)]), ...limitTexts(limited)].join('; ')
+  if (at === null) return known.length === 0 ? why : `${completeText(known, beganAt)}, but ${why}`
+  const verb = known.length === 1 ? 'was' : 'were'
+  const complete = known.length === 0 ? '' : `${classCount(known.length)} ${verb} complete, but `
+  return `at ${utc(at)}, the time asked, ${complete}${why}`
 }
 
 /** Why silence proves nothing: the names asked may be slips of the pen. */
@@ -119,6 +120,9 @@ function neverClaimedText({ class: className, consumer }: LookupFacts['only'], s
 
 function newerText(newer: readonly { name: string; firstSeenAt: number }[]): string {
   const [first] = newer
-  if (newer.length > 1 || first === undefined) return `${classCount(newer.length)} had not been claimed here`
-  return `${named(first.name)} had not been claimed here, which began at ${utc(first.firstSeenAt)}`
+  const what =
+    newer.length > 1 || first === undefined
+      ? `${classCount(newer.length)} had not been claimed here`
+      : `${named(first.name)} had not been claimed here, which began at ${utc(first.firstSeenAt)}`
+  return `${what}, so an earlier run would not be known`
 }

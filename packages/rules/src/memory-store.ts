@@ -146,6 +146,10 @@ export function createMemoryStore(options: { now: () => number }): MemoryStore {
       }
     },
 
+    async write(entry) {
+      audit.push(Object.freeze({ ...entry, id: audit.length + 1, at: readClock() }))
+    },
+
     async linesAbout(target, actionPrefix, limit) {
       const about = audit.filter((line) => line.target === target && line.action.startsWith(actionPrefix))
       return about.slice(Math.max(0, about.length - limit))

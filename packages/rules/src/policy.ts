@@ -1,4 +1,6 @@
 import { type Policy, policySchema } from '@ranbook/contract'
+import { needsHorizon, shortRetention } from './horizon.ts'
+import { findPreset, presets } from './presets.ts'
 
 /** The policy of a class nobody wrote one for: permanent ledger, 60 s lease, retry, 10 attempts. */
 export const defaultPolicy: Policy = policySchema.parse({})
@@ -29,8 +31,14 @@ export function matchPolicyName(className: string, has: (name: string) => boolea
   return null
 }
 
-/** One reason to refuse a policy: `not_available` (not built yet) or `invalid_policy` (fields that exclude each other). */
-export type PolicyFault = { code: 'not_available' | 'invalid_policy'; detail: string }
+/**
+ * One reason to refuse a policy: `not_available` (not built yet), `invalid_policy` (fields that exclude each other), or a
+ * retention that its source outlasts.
+ */
+export type PolicyFault = {
+  code: 'not_available' | 'invalid_policy' | 'retention_below_horizon' | 'horizon_required'
+  detail: string
+}
 
 /** Why a well-formed policy can't be taken, or null. */
 export function findPolicyFault(policy: Policy): PolicyFault | null {
@@ -55,26 +63,43 @@ export function findPolicyFault(policy: Policy): PolicyFault | null {
       detail: 'backoff.max_ms is below backoff.initial_ms. Raise max_ms or lower initial_ms.',
     }
   }
+  if (policy.source_preset !== null && findPreset(policy.source_preset) === null) {
+    const names = presets.map(({ name }) => name).join(', ')
+    return {
+      code: 'invalid_policy',
+      detail: `source_preset: ${policy.source_preset} is not known. Take one of ${names}.`,
+    }
+  }
   const unbuilt = findUnbuiltValue(policy)
   return unbuilt === null
     ? null
     : { code: 'not_available', detail: `${unbuilt} is not available in this version. Leave it at its default.` }
 }
 
+/**
+ * Why a policy's retention can't be taken, or null: it forgets a key while the source may still redeliver it, unless that
+ * is accepted on purpose, or nobody knows for how long the source may.
+ */
+export function findRetentionFault(policy: Policy, acceptShort: boolean): PolicyFault | null {
+  if (needsHorizon(policy)) {
+    return {
+      code: 'horizon_required',
+      detail: `How long ${policy.source_preset} redelivers is for its operator to say. Give it as source_horizon_ms, or keep keys for ever.`,
+    }
+  }
+  const short = shortRetention(policy)
+  if (short?.kind !== 'automatic' || acceptShort) return null
+  return {
+    code: 'retention_below_horizon',
+    detail: `${short.sentence} Raise it, or send accept_short_retention: true.`,
+  }
+}
+
 /** The first value whose part of the protocol this version does not serve. */
 function findUnbuiltValue(policy: Policy): string | null {
-  if (policy.store !== 'ledger') return `store: ${policy.store}`
-  if (policy.window_outage !== defaultPolicy.window_outage) return `window_outage: ${policy.window_outage}`
-  if (policy.window_ms !== defaultPolicy.window_ms) return 'window_ms'
   if (policy.ordering !== 'off') return `ordering: ${policy.ordering}`
   if (policy.gap_timeout_ms !== defaultPolicy.gap_timeout_ms) return 'gap_timeout_ms'
   if (policy.replay_target !== null) return 'replay_target'
-  if (policy.details_retention_ms !== null) return 'details_retention_ms'
-  if (policy.key_retention_ms !== null) return 'key_retention_ms'
-  if (policy.source_preset !== null) return 'source_preset'
-  if (policy.source_horizon_ms !== null) return 'source_horizon_ms'
-  if (policy.effects_cost_money) return 'effects_cost_money'
-  if (policy.replay_approval !== 'none') return `replay_approval: ${policy.replay_approval}`
   if (policy.downstream_memory_ms !== defaultPolicy.downstream_memory_ms) return 'downstream_memory_ms'
   return null
 }

@@ -1,3 +1,4 @@
+import { durationText } from './duration-text.ts'
 import { counted, named, quoted, utc } from './plain-text.ts'
 import type { LedgerRecord } from './record.ts'
 import type { DuplicateTally } from './record-store.ts'
@@ -24,6 +25,7 @@ export function recordSentence(facts: RecordFacts): string {
     doubtClause(facts),
     lateClause(facts),
     duplicateClause(facts.duplicates),
+    windowClause(record),
   ]
   return `${clauses.filter((clause) => clause !== null).join('; ')}.`
 }
@@ -78,8 +80,13 @@ function ranClause(facts: RecordFacts): string {
 }
 
 /** Was every attempt heard of in time, so that nothing more can have run than what stands here? */
-function isWholeStory({ unheardAttempts, late }: RecordFacts): boolean {
-  return unheardAttempts === 0 && late === null
+function isWholeStory({ record, unheardAttempts, late }: RecordFacts): boolean {
+  return unheardAttempts === 0 && late === null && !hasForgottenAttempts(record)
+}
+
+/** A window keeps the last attempt alone. */
+function hasForgottenAttempts({ window, attempt }: LedgerRecord): boolean {
+  return window !== null && attempt > 1
 }
 
 function deadClause(record: LedgerRecord, consumer: string, ended: string): string {
@@ -126,4 +133,13 @@ function duplicateClause(duplicates: DuplicateTally | null): string | null {
   return count === 1
     ? `at least 1 duplicate was suppressed, at ${utc(lastAt)}`
     : `at least ${count} duplicates were suppressed, the first at ${utc(firstAt)}, the last at ${utc(lastAt)}`
+}
+
+function windowClause(record: LedgerRecord): string | null {
+  const { window, attempt } = record
+  if (window === null) return null
+  const kept = `kept in a ${durationText(window.ms)} window`
+  if (!hasForgottenAttempts(record)) return kept
+  const earlier = attempt === 2 ? 'the attempt' : 'attempts'
+  return `${kept}, where nothing is known of ${earlier} before`
 }

@@ -91,11 +91,11 @@ export const unfiltered: Omit<RecordFilter, 'limit'> = {
 }
 
 /**
- * Where records stand. A store knows no rules: it inserts where nothing stands, reads, and changes a version it is
- * told. Each item of an array call is atomic by itself; items answer in order. An answer means it is durable.
+ * Where records stand that are claimed and settled. A store knows no rules: it inserts where nothing stands, reads, and
+ * changes a version it is told. Each item of an array call is atomic by itself; items answer in order. An answer means it is durable.
  * Every method throws `StoreError` when the store can't be reached or refuses; the outcome is then unknown.
  */
-export type RecordStore = {
+export type ClaimStore = {
   /**
    * Grants where nothing stands: state claimed, version 1, generation 1, attempt 1, times from the store's clock, a
    * fresh fencing number. Two items of one identity in one call: one inserts, the other reads it.
@@ -114,6 +114,10 @@ export type RecordStore = {
    * Two items of one identity in one call are applied one after the other.
    */
   completeClaimed(requests: readonly CompleteRequest[]): Promise<({ record: LedgerRecord; now: number } | null)[]>
+}
+
+/** The permanent ledger: what is claimed and settled there is also swept, searched and shown with its history. */
+export type RecordStore = ClaimStore & {
   /** Claimed records with `sweepAt` not after the store's clock, oldest first. */
   findExpired(limit: number): Promise<ReadOutcome[]>
   /** Cold reads, on their own few connections with a statement time limit. */
@@ -127,7 +131,7 @@ export type RecordStore = {
 }
 
 /** Why a store could not answer. The caller must take the outcome of a write as unknown. */
-export type StoreErrorCode = 'store_unavailable' | 'storage_full' | 'overloaded'
+export type StoreErrorCode = 'store_unavailable' | 'storage_full' | 'overloaded' | 'window_unavailable'
 
 /** Thrown by stores; `code` is the problem code the API answers with (503). */
 export class StoreError extends Error {

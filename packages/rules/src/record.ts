@@ -14,6 +14,16 @@ export type StateCause = 'attempts_failed' | 'attempts_lost' | 'not_retryable' |
  */
 export type Fingerprint = { kind: 'given' | 'computed'; value: string; rule?: string }
 
+/** What keeps a record: the permanent ledger, or a window in Redis or in a table of Postgres. */
+export type Place = 'ledger' | 'redis' | 'postgres'
+export type WindowPlace = Exclude<Place, 'ledger'>
+
+/**
+ * A record of a window: where it stands, how long it is remembered once its attempt ended (fixed at the grant), and
+ * whether it was granted while Redis could not be asked.
+ */
+export type WindowFacts = { place: WindowPlace; ms: number; degraded: boolean }
+
 /**
  * The ledger's row for one `(consumer, class, key)`, without what only people read (see `Details`).
  * Times are whole milliseconds since 1970 by the store's clock. JSON is text, never a parsed value.
@@ -57,6 +67,15 @@ export type LedgerRecord = {
   result: string | null
   /** JSON text of `{message, code?, detail?}` of the last attempt. */
   error: string | null
+  /** When payload, result, error and owner were erased, as the policy says; null before. */
+  detailsErasedAt: number | null
+  /** Null: it stands in the ledger. */
+  window: WindowFacts | null
+}
+
+/** When a window forgets it, in ms: its time after the attempt ended or the lease is over. Null: never, by itself. */
+export function forgottenAt({ window, endedAt, leaseExpiresAt, claimedAt }: LedgerRecord): number | null {
+  return window === null ? null : (leaseExpiresAt ?? endedAt ?? claimedAt) + window.ms
 }
 
 /** What the first delivery that gave it fixed for ever: a later grant only fills what is still null. */
@@ -69,6 +88,9 @@ export type Details = {
   seq: string | null
   occurredAt: number | null
 }
+
+/** Of a record whose store keeps none. */
+export const noDetails: Details = { payload: null, refs: null, source: null, seq: null, occurredAt: null }
 
 /** How an attempt that is no longer the record's current one ended. `expired`: its lease ran out and nothing was heard. */
 export type AttemptEnd = 'completed' | 'failed' | 'expired' | 'released' | 'decided'

@@ -23,7 +23,7 @@ export function resolve(
   const before = JSON.stringify({ state: visibleState(record, now), attempt: record.attempt })
   return {
     expectVersion: record.version,
-    record: { ...record, version: record.version + 1, ...fieldsAfter(record, command, now) },
+    record: { ...record, version: record.version + 1, detailsErasedAt: null, ...fieldsAfter(record, command, now) },
     grants: false,
     archive: null,
     fill: null,

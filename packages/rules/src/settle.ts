@@ -85,7 +85,12 @@ function sameResult(kept: string | null, given: string | null): boolean {
 function apply(record: LedgerRecord, command: SettleCommand, policy: Policy, now: number, jitter: number): Change {
   return {
     expectVersion: record.version,
-    record: { ...record, version: record.version + 1, ...fieldsAfter(record, command, policy, now, jitter) },
+    record: {
+      ...record,
+      version: record.version + 1,
+      detailsErasedAt: null,
+      ...fieldsAfter(record, command, policy, now, jitter),
+    },
     grants: false,
     archive: null,
     fill: null,
@@ -123,7 +128,7 @@ function fieldsAfter(
 
 type CompletedFields = Pick<
   LedgerRecord,
-  'state' | 'cause' | 'leaseExpiresAt' | 'sweepAt' | 'endedAt' | 'availableAt' | 'result' | 'error'
+  'state' | 'cause' | 'leaseExpiresAt' | 'sweepAt' | 'endedAt' | 'availableAt' | 'result' | 'error' | 'detailsErasedAt'
 >
 
 /**
@@ -140,5 +145,6 @@ export function completedFields(result: string | null, now: number): CompletedFi
     availableAt: null,
     result,
     error: null,
+    detailsErasedAt: null,
   }
 }

@@ -3,7 +3,13 @@ import { expect, test } from 'vitest'
 import { coverageOf, overallVerdict, verdictWithoutRecord } from '../src/coverage.ts'
 
 const began = 1_000_000
-const known = { beganAt: began, checkedAt: began + 20_000 }
+const checkedAt = began + 20_000
+const known = {
+  beganAt: began,
+  checkedAt,
+  kept: { now: checkedAt, classes: new Map(), losses: [] },
+  unreachable: new Set<string>(),
+}
 const orders = { class: 'orders', firstSeenAt: began + 500 }
 const refunds = { class: 'refunds', firstSeenAt: began + 9000 }
 const unseen = { class: 'unseen', firstSeenAt: null }
@@ -37,21 +43,21 @@ test.each(cases)('without a record, asked $asked: $verdict', ({ classes, at, lim
   expect(verdictWithoutRecord(coverageOf(classes, known, at), { at, limited })).toBe(verdict)
 })
 
+const inLedger = { store: 'ledger', completeSince: began, limit: null }
+
 test('coverage says why a class does not reach the time asked', () => {
   expect(coverageOf([orders, refunds], known, began + 500)).toEqual([
-    { class: 'orders', completeSince: began, gap: null },
-    { class: 'refunds', completeSince: began, gap: { kind: 'class_newer', firstSeenAt: began + 9000 } },
+    { ...inLedger, class: 'orders', gap: null },
+    { ...inLedger, class: 'refunds', gap: { kind: 'class_newer', firstSeenAt: began + 9000 } },
   ])
   expect(coverageOf([orders], known, began - 1)).toEqual([
-    { class: 'orders', completeSince: began, gap: { kind: 'ledger_newer' } },
+    { ...inLedger, class: 'orders', gap: { kind: 'ledger_newer' } },
   ])
   expect(coverageOf([orders], known, known.checkedAt + 1)).toEqual([
-    { class: 'orders', completeSince: began, gap: { kind: 'time_ahead' } },
+    { ...inLedger, class: 'orders', gap: { kind: 'time_ahead' } },
   ])
   for (const at of [null, began - 1, began + 1]) {
-    expect(coverageOf([unseen], known, at)).toEqual([
-      { class: 'unseen', completeSince: began, gap: { kind: 'never_claimed' } },
-    ])
+    expect(coverageOf([unseen], known, at)).toEqual([{ ...inLedger, class: 'unseen', gap: { kind: 'never_claimed' } }])
   }
 })
 

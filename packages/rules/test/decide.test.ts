@@ -150,8 +150,11 @@ describe('fingerprints', () => {
 
 test('the lease is the request’s own where it names one, else the policy’s', () => {
   const policy = policyWith({ maxAttempts: 10, rule: 'hold' })
-  expect(grantFirst(requestWith({ leaseMs: 1234 }), policy)).toMatchObject({ leaseMs: 1234, onLeaseExpiry: 'hold' })
-  expect(grantFirst(requestWith({}), policy)).toMatchObject({ leaseMs: 30_000, onLeaseExpiry: 'hold' })
+  expect(grantFirst(requestWith({ leaseMs: 1234 }), policy, null)).toMatchObject({
+    leaseMs: 1234,
+    onLeaseExpiry: 'hold',
+  })
+  expect(grantFirst(requestWith({}), policy, null)).toMatchObject({ leaseMs: 30_000, onLeaseExpiry: 'hold' })
   const again = requestWith({ leaseMs: 1234 })
   expect(decide(standingOf(standing('failed and due', 'retry'), 'unknown'), again, policy, 0).record).toMatchObject({
     leaseMs: 1234,
@@ -246,6 +249,8 @@ function expectedGrant(
     fingerprint: record.fingerprint,
     result: null,
     error: null,
+    detailsErasedAt: null,
+    window: null,
   }
   const archive = {
     digest: record.digest,

@@ -92,8 +92,14 @@ describe('the digest', { timeout: 60_000 }, () => {
 
 describe('record ids', () => {
   test('give their digest back', () => {
-    expect(recordId(DIGEST)).toBe(`rec_${DIGEST}`)
-    expect(parseRecordId(recordId(DIGEST))).toBe(DIGEST)
+    expect(parseRecordId(`rec_${DIGEST}`)).toEqual({ store: 'ledger', digest: DIGEST })
+    expect(parseRecordId(`win_${DIGEST}`)).toEqual({ store: 'window', digest: DIGEST })
+  })
+
+  test('name the store that holds the record', () => {
+    expect(recordId({ digest: DIGEST, window: null })).toBe(`rec_${DIGEST}`)
+    const window = { place: 'redis', ms: 1000, degraded: false } as const
+    expect(recordId({ digest: DIGEST, window })).toBe(`win_${DIGEST}`)
   })
 
   test.each([
@@ -103,7 +109,7 @@ describe('record ids', () => {
     `rec_${DIGEST}0`,
     `rec_${DIGEST.slice(1)}`,
     `rec_${DIGEST.toUpperCase()}`,
-    `win_${DIGEST}`,
+    `wim_${DIGEST}`,
     ` rec_${DIGEST}`,
     `rec_${DIGEST}\n`,
   ])('%j is no record id', (id) => {

@@ -89,6 +89,8 @@ export function standing(situation: Situation, rule: LeaseExpiryRule): LedgerRec
     fingerprint: { kind: 'computed', value: 'sha256:aa' },
     result: null,
     error: null,
+    detailsErasedAt: null,
+    window: null,
     ...standings[situation][1],
   })
 }

@@ -138,7 +138,7 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
     }
     const expected = model.expectClaim(token(by), policy, now)
     const attempt = model.nextAttempt()
-    const [standing] = await store.insertIfAbsent([grantFirst(request, policy)])
+    const [standing] = await store.insertIfAbsent([grantFirst(request, policy, null)])
     if (!standing) throw new Error('every item is answered')
     const decision = standing.inserted ? null : decide(standing, request, policy, 0.3)
     const after = decision?.change ? await write(decision.change) : standing.record

@@ -200,7 +200,12 @@ test('a guarded complete leaves every claimed record exactly as settle would', a
   await fc.assert(
     fc.asyncProperty(claimed, fc.option(json), policy, jitter, async (wanted, result, rules, share) => {
       const store = createMemoryStore({ now: () => now })
-      const first = { request: requestOf(tokens.current, null), leaseMs: 1000, onLeaseExpiry: 'retry' as const }
+      const first = {
+        request: requestOf(tokens.current, null),
+        leaseMs: 1000,
+        onLeaseExpiry: 'retry' as const,
+        window: null,
+      }
       const [inserted] = await store.insertIfAbsent([first])
       const fencingToken = inserted?.record.fencingToken ?? 0
       const change = { expectVersion: 1, grants: false, archive: null, fill: null, audit: null }

@@ -1,4 +1,4 @@
-import type { AuditLine, KeyScopes, StoredKey } from '@ranbook/rules'
+import type { AuditEntry, AuditLine, KeyScopes, StoredKey } from '@ranbook/rules'
 import type { Caller } from './caller.ts'
 
 /** A key without anything of its secret. */
@@ -24,5 +24,7 @@ export type AccessBook = {
 /** The audit as people read it. */
 export type AuditBook = {
   /** What people did to a record, oldest first; the newest 200 lines where there are more. */
-  ofRecord(digest: string): Promise<AuditLine[]>
+  ofRecord(id: string): Promise<AuditLine[]>
+  /** Adds a line. */
+  write(entry: AuditEntry): Promise<void>
 }

@@ -1,3 +1,4 @@
+import type { AttentionStore, StatsStore, StoreWarning } from '@ranbook/rules'
 import type { AccessBook, AuditBook } from '../access/access-book.ts'
 import type { WaitRoom } from '../ledger/claim-waiting.ts'
 import type { ClassBook } from '../ledger/class-book.ts'
@@ -19,6 +20,10 @@ export type HttpDeps = {
   access: AccessBook
   audit: AuditBook
   classes: ClassBook
+  stats: Pick<StatsStore, 'read'>
+  attention: AttentionStore
+  /** What this process knows of how its stores are set up or reached; shown under attention. */
+  storeWarnings: () => readonly StoreWarning[]
   health: {
     /** Postgres reached, migrations done, not draining. `stores` is shown in the body. */
     readiness(): Promise<{ ready: boolean; stores: Record<string, { ok: boolean; note: string | null }> }>

@@ -7,7 +7,7 @@ import {
   type SettlementInput,
   settlementItemSchema,
 } from '@ranbook/contract'
-import { type JsonShape, parseRecordId, type SettleCommand } from '@ranbook/rules'
+import { type JsonShape, type ParsedRecordId, parseRecordId, type SettleCommand } from '@ranbook/rules'
 import type { SettleItem } from '../ledger/settle.ts'
 import { cutText } from './cut-text.ts'
 import { opaqueText } from './opaque.ts'
@@ -64,9 +64,9 @@ export function isPlainComplete(body: unknown): body is { claim_token: string; r
 }
 
 function toItem(id: string, settlement: Settlement): SettleItem {
-  const digest = parseRecordId(id)
-  if (digest === null) throw notFound()
-  return { digest, claimToken: settlement.claim_token, command: commandOf(settlement) }
+  const parsed = parseRecordId(id)
+  if (parsed === null) throw notFound()
+  return { ...parsed, claimToken: settlement.claim_token, command: commandOf(settlement, resultMaxBytes(parsed)) }
 }
 
 /** No such record, or one outside the caller's scope: the two can't be told apart. */
@@ -74,10 +74,15 @@ export function notFound(): HttpProblem {
   return new HttpProblem('not_found', 'No record with this id is in the scope of the API key.')
 }
 
-function commandOf(settlement: Settlement): SettleCommand {
+/** The largest result that the store of a record keeps, as JSON text. */
+export function resultMaxBytes({ store }: Pick<ParsedRecordId, 'store'>): number {
+  return store === 'window' ? limits.windowResultMaxBytes : limits.opaqueMaxBytes
+}
+
+function commandOf(settlement: Settlement, resultBytes: number): SettleCommand {
   switch (settlement.action) {
     case 'complete':
-      return { verb: 'complete', result: opaqueText(settlement.result, 'result') }
+      return { verb: 'complete', result: opaqueText(settlement.result, 'result', resultBytes) }
     case 'fail':
       return {
         verb: 'fail',

@@ -2,6 +2,7 @@ import { errorCodes } from '@ranbook/contract'
 import { StoreError } from '@ranbook/rules'
 import { IdentityCollision } from '../ledger/identity-collision.ts'
 import { PoliciesStale } from '../ledger/ledger-deps.ts'
+import { ClassMoving } from '../ledger/windows.ts'
 import type { HttpLog } from './http-deps.ts'
 import { HttpProblem } from './problem.ts'
 
@@ -23,7 +24,12 @@ function translate(error: unknown): HttpProblem {
   if (error instanceof StoreError && error.advice !== null) {
     return new HttpProblem(error.code, error.advice, { cause: error })
   }
-  if (error instanceof StoreError || error instanceof PoliciesStale || error instanceof IdentityCollision) {
+  if (
+    error instanceof StoreError ||
+    error instanceof PoliciesStale ||
+    error instanceof ClassMoving ||
+    error instanceof IdentityCollision
+  ) {
     return new HttpProblem(error.code, errorCodes[error.code].meaning, { cause: error })
   }
   return new HttpProblem('internal', errorCodes.internal.meaning, { cause: error })

@@ -37,12 +37,12 @@ function resultMembers({ result }: LedgerRecord): string {
  * Only texts that came from outside need quoting.
  */
 function sharedMembers(record: LedgerRecord, now: number, result = resultMembers(record)): string {
-  const { digest, leaseExpiresAt } = record
+  const { digest, leaseExpiresAt, window } = record
   // By the times alone, so that it reads the same before and after the sweeper wrote `held`.
   const leaseOver = leaseExpiresAt !== null && now > leaseExpiresAt
   const remainingMs = leaseExpiresAt === null ? null : Math.max(0, leaseExpiresAt - now)
   const reason = reasonOf(record)
-  return `"id":"${recordId(digest)}","class":${JSON.stringify(record.class)},"consumer":${JSON.stringify(record.consumer)},"key":${JSON.stringify(record.key)},"state":"${visibleState(record, now)}","generation":${record.generation},"attempt":${record.attempt},"fencing_token":${record.fencingToken},"idempotency_key":"${idempotencyKey(digest, record.generation)}","lease_expires_at":${timeJson(leaseExpiresAt)},"lease_remaining_ms":${remainingMs},"lease_over":${leaseOver},${result}"error":${record.error},"details_erased_at":null,"first_claimed_at":${timeJson(record.firstClaimedAt)},"settled_at":${timeJson(settledAt(record))},"reason":${reason === null ? 'null' : `"${reason}"`},"skipped":${record.state === 'skipped'},"degraded":false,"replay":null`
+  return `"id":"${recordId(record)}","class":${JSON.stringify(record.class)},"consumer":${JSON.stringify(record.consumer)},"key":${JSON.stringify(record.key)},"state":"${visibleState(record, now)}","generation":${record.generation},"attempt":${record.attempt},"fencing_token":${record.fencingToken},"idempotency_key":"${idempotencyKey(digest, record.generation)}","lease_expires_at":${timeJson(leaseExpiresAt)},"lease_remaining_ms":${remainingMs},"lease_over":${leaseOver},${result}"error":${record.error},"details_erased_at":${timeJson(record.detailsErasedAt)},"first_claimed_at":${timeJson(record.firstClaimedAt)},"settled_at":${timeJson(settledAt(record))},"reason":${reason === null ? 'null' : `"${reason}"`},"skipped":${record.state === 'skipped'},"degraded":${window?.degraded ?? false},"replay":null`
 }
 
 function timeJson(ms: number | null): string {

@@ -1,5 +1,6 @@
-import type { ClaimRequest, RecordStore } from '@ranbook/rules'
+import type { ClaimRequest, LedgerRecord, ParsedRecordId, ReadOutcome, ReadRequest } from '@ranbook/rules'
 import { type ClaimAnswer, claim } from './claim.ts'
+import { groupBy } from './group-by.ts'
 import { onlyAnswer } from './item-failure.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 
@@ -25,11 +26,16 @@ export type WaitRoom = {
    * Resolves to `decide` once the record's version may have changed or `forMs` are over, and to `go` where the wait has
    * to end with the answer there is: the client is gone or the process shuts down. Rejects where the store can't be read.
    */
-  untilChange(digest: string, version: number, forMs: number, isGone: () => boolean): Promise<'decide' | 'go'>
+  untilChange(
+    record: Pick<LedgerRecord, 'digest' | 'version' | 'window'>,
+    forMs: number,
+    isGone: () => boolean,
+  ): Promise<'decide' | 'go'>
 }
 
 export type WaitRoomDeps = {
-  store: Pick<RecordStore, 'read'>
+  /** Reads records where they stand, see `readById`. */
+  read: (store: ParsedRecordId['store'], requests: readonly ReadRequest[]) => Promise<(ReadOutcome | null)[]>
   draining: () => boolean
   /** In [0, 1); spreads the polls. */
   random: () => number
@@ -37,6 +43,7 @@ export type WaitRoomDeps = {
 
 type Waiter = {
   digest: string
+  store: ParsedRecordId['store']
   version: number
   endsAt: number
   pollAt: number
@@ -50,7 +57,7 @@ type Waiter = {
  * A settle in this process wakes its waiters from memory; changes made elsewhere are found by reading all records that
  * are due in one statement per round. Costs nothing while nobody waits.
  */
-export function createWaitRoom({ store, draining, random }: WaitRoomDeps): WaitRoom {
+export function createWaitRoom({ read, draining, random }: WaitRoomDeps): WaitRoom {
   const waiters = new Map<string, Set<Waiter>>()
   let places = 0
   let timer: NodeJS.Timeout | null = null
@@ -94,9 +101,15 @@ export function createWaitRoom({ store, draining, random }: WaitRoomDeps): WaitR
   async function poll(due: readonly Waiter[]): Promise<void> {
     polling = true
     try {
-      const digests = [...new Set(due.map(({ digest }) => digest))]
-      const read = await store.read(digests.map((digest) => ({ digest, claimToken: null })))
-      const versions = new Map(digests.map((digest, index) => [digest, read[index]?.record.version]))
+      const versions = new Map<string, number | undefined>()
+      for (const [store, waiting] of groupBy(due, (waiter) => waiter.store)) {
+        const digests = [...new Set(waiting.map(({ digest }) => digest))]
+        const found = await read(
+          store,
+          digests.map((digest) => ({ digest, claimToken: null })),
+        )
+        for (const [index, digest] of digests.entries()) versions.set(digest, found[index]?.record.version)
+      }
       for (const waiter of due) {
         if (versions.get(waiter.digest) !== waiter.version) release(waiter, 'decide')
         else postpone(waiter)
@@ -129,11 +142,12 @@ export function createWaitRoom({ store, draining, random }: WaitRoomDeps): WaitR
     leave() {
       places--
     },
-    untilChange(digest, version, forMs, isGone) {
+    untilChange({ digest, version, window }, forMs, isGone) {
       return new Promise((resolve, reject) => {
         const now = performance.now()
         const times = { endsAt: now + forMs, pollAt: now + firstPollMs, pollMs: firstPollMs }
-        const waiter: Waiter = { digest, version, ...times, isGone, resolve, reject }
+        const store = window === null ? 'ledger' : 'window'
+        const waiter: Waiter = { digest, store, version, ...times, isGone, resolve, reject }
         const others = waiters.get(digest)
         if (others) others.add(waiter)
         else waiters.set(digest, new Set([waiter]))
@@ -186,7 +200,7 @@ export async function claimWaiting(
         // One more than the rest: a lease is live to the end of its last millisecond.
         const leaseMs = (record.leaseExpiresAt ?? now) - now + 1
         const forMs = Math.min(leaseMs, endsAt - performance.now())
-        const next = await room.untilChange(record.digest, record.version, forMs, isGone)
+        const next = await room.untilChange(record, forMs, isGone)
         if (next === 'go' || isGone()) break
         requireAccess()
         answer = await decide()

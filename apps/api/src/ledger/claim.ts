@@ -1,17 +1,25 @@
 import {
   type Change,
   type ClaimRequest,
+  type ClaimStore,
   type Decision,
   decide,
   grantFirst,
   type InsertOutcome,
+  type LedgerRecord,
   type NewRecord,
+  type Place,
+  type ReadRequest,
   StoreError,
+  shortFingerprint,
 } from '@ranbook/rules'
+import { boundOfGrant, change } from './change.ts'
+import { groupBy } from './group-by.ts'
 import { IdentityCollision } from './identity-collision.ts'
 import { insertOrRead } from './insert-or-read.ts'
 import { askFor, ItemFailure } from './item-failure.ts'
 import { type LedgerDeps, maxRounds } from './ledger-deps.ts'
+import { ledgerRoute, type Route } from './windows.ts'
 
 /** One answered claim; `now` is the store's clock it was judged by. */
 export type ClaimAnswer = Pick<Decision, 'outcome' | 'record' | 'retryAfterMs'> & { now: number }
@@ -19,13 +27,14 @@ export type ClaimAnswer = Pick<Decision, 'outcome' | 'record' | 'retryAfterMs'> 
 type Answers = (ClaimAnswer | ItemFailure)[]
 type OpenClaim = { at: number; request: ClaimRequest }
 type StandingClaim = OpenClaim & { standing: InsertOutcome }
+type RoutedClaim = OpenClaim & { route: Route }
 
 /**
- * Answers claims in the order given. Insert; where a record stands, decide; where that needs a change, compare-and-set;
- * where that loses a race, read and decide again. An answer is given only after what it says is durable. Where a store
- * call fails, the claims it was made for are failures, to be repeated with the same tokens; so is a claim whose stored
- * key is another one (`IdentityCollision`). Throws where nothing was tried: `PoliciesStale`, or a `StoreError` of the
- * pairs.
+ * Answers claims in the order given. Older places of the class are asked first, then: insert; where a record stands,
+ * decide; where that needs a change, compare-and-set; where that loses a race, read and decide again. An answer is given
+ * only after what it says is durable. Where a store call fails, the claims it was made for are failures, to be repeated
+ * with the same tokens; so is a claim whose stored key is another one (`IdentityCollision`), and one whose class moves or
+ * has no window to be granted in. Throws where nothing was tried: `PoliciesStale`, or a `StoreError` of the pairs.
  */
 export async function claim(deps: LedgerDeps, requests: readonly ClaimRequest[]): Promise<Answers> {
   deps.policies.requireFresh()
@@ -33,7 +42,7 @@ export async function claim(deps: LedgerDeps, requests: readonly ClaimRequest[])
   if (unknownPairs.length > 0) await deps.pairs.add(unknownPairs)
 
   const answers: Answers = new Array(requests.length)
-  let open: StandingClaim[] = await insert(
+  let open: StandingClaim[] = await findOrInsert(
     deps,
     requests.map((request, at) => ({ at, request })),
     answers,
@@ -49,23 +58,73 @@ export async function claim(deps: LedgerDeps, requests: readonly ClaimRequest[])
   return answers
 }
 
-/** Grants where nothing stands; returns the claims of records that stand. */
-async function insert(deps: LedgerDeps, claims: readonly OpenClaim[], answers: Answers): Promise<StandingClaim[]> {
-  const news = judgeEach(claims, answers, ({ request }) => grantFirst(request, deps.policies.policyFor(request.class)))
+/** Grants where no place of the class knows the key; returns the claims of records that stand. */
+async function findOrInsert(
+  deps: LedgerDeps,
+  claims: readonly OpenClaim[],
+  answers: Answers,
+): Promise<StandingClaim[]> {
+  const routed = judgeEach(claims, answers, ({ request }) => deps.windows.routeOf(request.class)).map(
+    ({ judged: route, ...item }): RoutedClaim => ({ ...item, route }),
+  )
+  const plain = routed.filter(({ route }) => route === ledgerRoute)
+  const other = routed.filter(({ route }) => route !== ledgerRoute)
+  // Nearly all claims: none of the others' ways is waited for.
+  const inLedger = insert(deps, plain, answers)
+  const elsewhere = other.length === 0 ? [] : await throughPlaces(deps, other, answers)
+  return [...(await inLedger), ...elsewhere]
+}
+
+/** Asks the older places of each claim in turn; a key that none knows is granted where the route says. */
+async function throughPlaces(
+  deps: LedgerDeps,
+  claims: readonly RoutedClaim[],
+  answers: Answers,
+): Promise<StandingClaim[]> {
   const open: StandingClaim[] = []
-  for (const [{ at, request }, standing] of await askFor(news, answers, (items) =>
-    insertOrRead(
-      deps.store,
-      items.map(({ judged }): NewRecord => judged),
-    ),
-  )) {
-    if (standing instanceof ItemFailure) {
-      answers[at] = standing
-    } else if (standing.inserted) {
-      answers[at] = { outcome: 'claimed', record: standing.record, retryAfterMs: null, now: standing.now }
-      deps.observer.claimed(standing.record)
-    } else {
-      open.push({ at, request, standing })
+  let unknown = [...claims]
+  for (let step = 0; unknown.some(({ route }) => step < route.older.length); step++) {
+    const asked = groupBy(unknown, ({ route }) => route.older[step] ?? null)
+    unknown = asked.get(null) ?? []
+    for (const [place, items] of asked) {
+      if (place === null) continue
+      const found = await askFor(items, answers, (group) => placeStore(deps, place).read(group.map(readRequest)))
+      for (const [item, standing] of found) {
+        if (standing === null) unknown.push(item)
+        else open.push({ at: item.at, request: item.request, standing: { inserted: false, ...standing } })
+      }
+    }
+  }
+  const granted: RoutedClaim[] = []
+  for (const item of unknown) {
+    if (item.route.grant instanceof Error) answers[item.at] = new ItemFailure(item.route.grant)
+    else granted.push(item)
+  }
+  return [...open, ...(await insert(deps, granted, answers))]
+}
+
+/** Grants where nothing stands in the place of the route; returns the claims of records that stand there. */
+async function insert(deps: LedgerDeps, claims: readonly RoutedClaim[], answers: Answers): Promise<StandingClaim[]> {
+  const news = judgeEach(claims, answers, ({ request, route }) =>
+    grantFirst(request, deps.policies.policyFor(request.class), route.grant instanceof Error ? null : route.grant),
+  )
+  const open: StandingClaim[] = []
+  for (const [place, items] of groupBy(news, ({ judged }) => judged.window?.place ?? 'ledger')) {
+    const outcomes = await askFor(items, answers, async (group) => {
+      const records = group.map(({ judged }): NewRecord => judged)
+      if (place === 'ledger') return insertOrRead(deps.store, records)
+      await deps.windows.cover(records.flatMap((record) => boundOfGrant(record, deps)))
+      return deps.windows.storeAt(place).insertIfAbsent(records)
+    })
+    for (const [{ at, request }, standing] of outcomes) {
+      if (standing instanceof ItemFailure) {
+        answers[at] = standing
+      } else if (standing.inserted) {
+        answers[at] = { outcome: 'claimed', record: standing.record, retryAfterMs: null, now: standing.now }
+        deps.observer.claimed(standing.record)
+      } else {
+        open.push({ at, request, standing })
+      }
     }
   }
   return open
@@ -78,8 +137,10 @@ async function decideRound(
   answers: Answers,
 ): Promise<StandingClaim[]> {
   const decided = judgeEach(open, answers, ({ request, standing }) => {
-    IdentityCollision.refuse(standing.record, request)
-    return decide(standing, request, deps.policies.policyFor(request.class), deps.random())
+    const { record } = standing
+    IdentityCollision.refuse(record, request)
+    const asked = record.window === null ? request : { ...request, fingerprint: shortFingerprint(request.fingerprint) }
+    return decide(standing, asked, deps.policies.policyFor(request.class), deps.random())
   })
   const changing: (StandingClaim & { decision: Decision; change: Change })[] = []
   for (const { judged: decision, ...item } of decided) {
@@ -92,33 +153,54 @@ async function decideRound(
     deps.observer.answered(decision.outcome, record, now)
   }
 
-  const lost: OpenClaim[] = []
-  for (const [{ at, request, standing, decision }, written] of await askFor(changing, answers, (items) =>
-    deps.store.compareAndSet(items.map(({ change }) => change)),
-  )) {
-    if (written === null) {
-      lost.push({ at, request })
-      continue
+  const lost: StandingClaim[] = []
+  for (const items of groupBy(changing, ({ standing }) => standing.record.window?.place).values()) {
+    const written = await askFor(items, answers, (group) =>
+      change(
+        deps,
+        group.map((item) => item.change),
+      ),
+    )
+    for (const [{ at, request, standing, decision }, changed] of written) {
+      if (changed === null) {
+        lost.push({ at, request, standing })
+        continue
+      }
+      if (endedUnnoticed(standing.record)) deps.observer.expired(standing.record)
+      const { now } = standing
+      answers[at] = { outcome: decision.outcome, record: changed.record, retryAfterMs: decision.retryAfterMs, now }
+      if (decision.outcome === 'claimed') deps.observer.claimed(changed.record)
+      else deps.observer.answered(decision.outcome, changed.record, now)
     }
-    const { now } = standing
-    answers[at] = { outcome: decision.outcome, record: written.record, retryAfterMs: decision.retryAfterMs, now }
-    if (decision.outcome === 'claimed') deps.observer.claimed(written.record)
-    else deps.observer.answered(decision.outcome, written.record, now)
   }
   return readAgain(deps, lost, answers)
 }
 
-/** A record may have been forgotten meanwhile: then the insert is tried again. */
-async function readAgain(deps: LedgerDeps, lost: readonly OpenClaim[], answers: Answers): Promise<StandingClaim[]> {
+/** Did a lease end here that no sweeper has counted? None looks into a window, and in the ledger a delivery may be faster. */
+function endedUnnoticed({ state, sweepAt, window }: LedgerRecord): boolean {
+  return state === 'claimed' && (sweepAt !== null || window !== null)
+}
+
+/** A record may have been forgotten meanwhile: then its key is new, and looked for in every place. */
+async function readAgain(deps: LedgerDeps, lost: readonly StandingClaim[], answers: Answers): Promise<StandingClaim[]> {
   const gone: OpenClaim[] = []
   const open: StandingClaim[] = []
-  for (const [item, found] of await askFor(lost, answers, (items) =>
-    deps.store.read(items.map(({ request }) => ({ digest: request.digest, claimToken: request.claimToken }))),
-  )) {
-    if (found === null) gone.push(item)
-    else open.push({ ...item, standing: { inserted: false, ...found } })
+  for (const [place, items] of groupBy(lost, ({ standing }) => standing.record.window?.place ?? 'ledger')) {
+    const found = await askFor(items, answers, (group) => placeStore(deps, place).read(group.map(readRequest)))
+    for (const [{ at, request }, standing] of found) {
+      if (standing === null) gone.push({ at, request })
+      else open.push({ at, request, standing: { inserted: false, ...standing } })
+    }
   }
-  return [...open, ...(await insert(deps, gone, answers))]
+  return gone.length === 0 ? open : [...open, ...(await findOrInsert(deps, gone, answers))]
+}
+
+function readRequest({ request }: OpenClaim): ReadRequest {
+  return { digest: request.digest, claimToken: request.claimToken }
+}
+
+function placeStore(deps: LedgerDeps, place: Place): ClaimStore {
+  return place === 'ledger' ? deps.store : deps.windows.storeAt(place)
 }
 
 /** The items with what `judge` makes of each; what it throws of one is that one's failure. */

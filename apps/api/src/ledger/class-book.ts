@@ -1,5 +1,5 @@
 import type { Policy } from '@ranbook/contract'
-import type { PolicyChange, PolicyFault, Scope, SeenPair } from '@ranbook/rules'
+import type { KeptFacts, PlacesKnown, PolicyChange, PolicyFault, Scope, SeenPair } from '@ranbook/rules'
 import type { PolicyBook } from './ledger-deps.ts'
 
 /** When and by whom a class's own policy was written last; `version` is its `ETag`. */
@@ -34,10 +34,21 @@ type PutOutcome =
  * with every change of a name, across deletion and re-creation. `expectedVersion` null: whatever stands.
  */
 export type ClassBook = PolicyBook & {
+  /** The revision of the policies in force here. */
+  policyRevision(): number
+  /** Where classes are kept, as last read. */
+  placesKnown(): PlacesKnown
+  /** The store's clock in ms, carried on from the last reading: some ms behind it at most. */
+  storeNow(): number
   /** By name, above `after`. */
   list(scope: Scope, after: string | null, limit: number): Promise<ClassView[]>
   get(scope: Scope, name: string): Promise<ClassView>
-  put(name: string, policy: Policy, expectedVersion: number | null, editor: Editor): Promise<PutOutcome>
+  put(
+    name: string,
+    policy: Policy,
+    options: { expectedVersion: number | null; acceptShort: boolean },
+    editor: Editor,
+  ): Promise<PutOutcome>
   remove(
     name: string,
     expectedVersion: number | null,
@@ -49,6 +60,8 @@ export type ClassBook = PolicyBook & {
   review(name: string, editor: Editor): Promise<ClassView | null>
   /** (consumer, class) pairs that ever claimed, at most `limit`. All given filters hold. */
   pairsSeen(scope: Scope, only: { class: string | null; consumer: string | null }, limit: number): Promise<SeenPair[]>
+  /** How these classes were and are kept, read anew in one snapshot. */
+  readKept(classNames: readonly string[]): Promise<KeptFacts>
   /** Since when every claim of a ledger class is in the ledger, in ms. */
   ledgerBeganAt(): Promise<number>
 }

@@ -1,5 +1,5 @@
 import type { Policy } from '@ranbook/contract'
-import { type AuditEntry, type ClassStore, findPolicyFault, type SeenClass } from '@ranbook/rules'
+import { type AuditEntry, type ClassStore, findPolicyFault, findRetentionFault, type SeenClass } from '@ranbook/rules'
 import type { ClassBook, ClassView, Editor } from './class-book.ts'
 import { createFreshCopy } from './fresh-copy.ts'
 import { PoliciesStale } from './ledger-deps.ts'
@@ -20,11 +20,20 @@ export async function createClassBook({
   store,
   monotonicMs,
 }: ClassBookDeps): Promise<ClassBook & { refresh(): Promise<void> }> {
+  let clock = { storeMs: 0, readAtMs: 0 }
+  const carryOn = (storeMs: number): void => {
+    clock = { storeMs, readAtMs: monotonicMs() }
+  }
   const copy = await createFreshCopy({
-    revision: store.revision,
+    revision: async () => {
+      const { revision, now } = await store.revision()
+      carryOn(now)
+      return revision
+    },
     read: async () => {
-      const { revision, policies } = await store.readPolicies()
-      return { revision, value: createPoliciesInForce(policies) }
+      const { revision, policyRevision, policies, places, now } = await store.readPolicies()
+      carryOn(now)
+      return { revision, value: { ...createPoliciesInForce(policies), policyRevision, places } }
     },
     monotonicMs,
   })
@@ -40,6 +49,9 @@ export async function createClassBook({
 
   return {
     policyFor: (className) => copy.current().policyFor(className),
+    policyRevision: () => copy.current().policyRevision,
+    placesKnown: () => copy.current().places,
+    storeNow: () => clock.storeMs + (monotonicMs() - clock.readAtMs),
 
     requireFresh() {
       if (copy.ageMs() > staleAfterMs) {
@@ -54,8 +66,8 @@ export async function createClassBook({
 
     get: async (scope, name) => view(await store.readClass(scope, name)),
 
-    async put(name, policy, expectedVersion, editor) {
-      const fault = findPolicyFault(policy)
+    async put(name, policy, { expectedVersion, acceptShort }, editor) {
+      const fault = findPolicyFault(policy) ?? findRetentionFault(policy, acceptShort)
       if (fault !== null) return { kind: 'refused', fault }
       let standingVersion: number | null = null
       const stored = await store.changePolicy(name, (standing) => {
@@ -99,6 +111,8 @@ export async function createClassBook({
     },
 
     pairsSeen: store.findPairs,
+
+    readKept: store.readKept,
 
     async ledgerBeganAt() {
       beganAt ??= await store.ledgerBeganAt()

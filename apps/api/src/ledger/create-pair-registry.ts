@@ -1,11 +1,20 @@
 import type { ClassStore } from '@ranbook/rules'
-import type { PairRegistry } from './ledger-deps.ts'
+import { type PairRegistry, PoliciesStale } from './ledger-deps.ts'
 
 /** Some 10 MB of names at most; a lookup by key alone gives up far earlier. Beyond it pairs are stored again, harmlessly. */
 const maxPairs = 50_000
 
-/** Pairs known to be stored, in memory, over those in the store. */
-export function createPairRegistry(store: Pick<ClassStore, 'addPairs'>): PairRegistry {
+/** Each round reads the policies anew: more changes than this in a few milliseconds are no coincidence. */
+const maxRounds = 5
+
+/**
+ * Pairs known to be stored, in memory, over those in the store. A pair is only added under policies that stand: else a
+ * class could be seen first in a store that it had just left.
+ */
+export function createPairRegistry(
+  store: Pick<ClassStore, 'addPairs'>,
+  policies: { policyRevision(): number; refresh(): Promise<void> },
+): PairRegistry {
   const stored = new Map<string, Set<string>>()
   const adding = new Map<string, Promise<void>>()
   let count = 0
@@ -25,7 +34,10 @@ export function createPairRegistry(store: Pick<ClassStore, 'addPairs'>): PairReg
   }
 
   const storeAll = async (pairs: { consumer: string; class: string }[]): Promise<void> => {
-    await store.addPairs(pairs)
+    for (let round = 0; !(await store.addPairs(pairs, policies.policyRevision())); round++) {
+      if (round === maxRounds) throw new PoliciesStale('the policies changed faster than they could be read')
+      await policies.refresh()
+    }
     for (const pair of pairs) remember(pair)
   }
 

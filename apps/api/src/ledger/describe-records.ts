@@ -42,9 +42,12 @@ export async function describeRecords(
 
 const emptyHistory: RecordHistory = { attempts: [], lateCompletions: [] }
 
-/** The first grant, and the word of its owner that ended it, displace nothing; a late complete needs more than that. */
-function mayHaveHistory({ version, endedAt, cause }: LedgerRecord): boolean {
-  if (version === 1) return false
+/**
+ * The first grant, and the word of its owner that ended it, displace nothing; a late complete needs more than that. A
+ * window keeps no history.
+ */
+function mayHaveHistory({ version, endedAt, cause, window }: LedgerRecord): boolean {
+  if (version === 1 || window !== null) return false
   const endedByOwner = endedAt !== null && cause !== 'operator' && cause !== 'retry'
   return version > 2 || !endedByOwner
 }

@@ -1,6 +1,7 @@
 import { type LookupMatch, limits, type RecordState } from '@ranbook/contract'
 import {
   isLeaseLive,
+  type LedgerRecord,
   type ListedRecord,
   parseIdempotencyKey,
   parseRecordId,
@@ -9,18 +10,24 @@ import {
   recordDigest,
   type Scope,
   type SeenPair,
+  StoreError,
   seesEverything,
   unfiltered,
   visibleState,
+  type WindowPlace,
 } from '@ranbook/rules'
 import type { FoundRecord } from './describe-records.ts'
 import { IdentityCollision } from './identity-collision.ts'
+import type { Windows } from './windows.ts'
+
+/** Where records are looked for. */
+export type Stores = { store: Pick<RecordStore, 'search'>; windows: Pick<Windows, 'storeAt'> }
 
 /** What is looked for: a text, and the class and consumer it is limited to. */
 export type Sought = { q: string; class: string | null; consumer: string | null }
 
 /**
- * `now` is the store's clock at the first read. `more`: more records match than were found; none of them outweighs those
+ * `found` by place and digest, as an outage may leave a key in two. `now` is the store's clock at the first read. `more`: more records match than were found; none of them outweighs those
  * that were, but that one of them may be running where `mayRun`.
  */
 export type Finding = { found: Map<string, FoundRecord>; now: number; more: boolean; mayRun: boolean }
@@ -30,40 +37,93 @@ const emptyFinding = (): Finding => ({ found: new Map(), now: Number.POSITIVE_IN
 /** A statement with more takes so long that other readers would be refused meanwhile. */
 const digestsPerRead = 200
 
-/** Records with this key for the pairs given, byte for byte. Throws `IdentityCollision` where a digest stands for another. */
+/** A pair, and the places of windows in which a record of its class may stand. */
+export type AskedPair = Omit<SeenPair, 'firstSeenAt'> & { places: readonly WindowPlace[] }
+
+/**
+ * Records with this key for the pairs given, byte for byte. `unreachable`: classes of which a window could not be asked.
+ * Throws `IdentityCollision` where a digest stands for another.
+ */
 export async function findByKey(
-  store: Pick<RecordStore, 'search'>,
+  { store, windows }: Stores,
   key: string,
-  pairs: readonly Omit<SeenPair, 'firstSeenAt'>[],
-): Promise<Finding> {
+  pairs: readonly AskedPair[],
+): Promise<Finding & { unreachable: Set<string> }> {
   const asked = new Map(pairs.map((pair) => [recordDigest(pair.consumer, pair.class, key), pair]))
-  return readDigests(store, [...asked.keys()], ({ record }) => {
+  const matchOf = (record: Pick<LedgerRecord, 'digest' | 'consumer' | 'class' | 'key'>): LookupMatch => {
     const pair = asked.get(record.digest)
     if (pair !== undefined) IdentityCollision.refuse(record, { ...pair, key })
     return 'key'
-  })
+  }
+  const finding = { ...emptyFinding(), unreachable: new Set<string>() }
+  await addFromLedger(finding, store, [...asked.keys()], matchOf)
+  for (const place of windowPlaces) {
+    const inPlace = [...asked].filter(([, pair]) => pair.places.includes(place))
+    const digests = inPlace.map(([digest]) => digest)
+    if (await addFromWindow(finding, windows, place, digests, matchOf)) continue
+    for (const [, pair] of inPlace) finding.unreachable.add(pair.class)
+  }
+  return finding
 }
 
-/** The record whose id or idempotency key (with or without a label) the text is. */
-export function findById(store: Pick<RecordStore, 'search'>, text: string): Promise<Finding> {
+/**
+ * The records whose id or idempotency key (with or without a label) the text is, wherever they stand: both name the
+ * event, which may have changed its store. A window that can't be asked is passed over.
+ */
+export async function findById({ store, windows }: Stores, text: string): Promise<Finding> {
   const byId = parseRecordId(text)
-  const digest = byId ?? parseIdempotencyKey(text)?.digest
-  return readDigests(store, digest === undefined ? [] : [digest], () => (byId === null ? 'idempotency_key' : 'id'))
+  const digest = byId?.digest ?? parseIdempotencyKey(text)?.digest
+  const finding = emptyFinding()
+  if (digest === undefined) return finding
+  const matchOf = (): LookupMatch => (byId === null ? 'idempotency_key' : 'id')
+  await addFromLedger(finding, store, [digest], matchOf)
+  for (const place of windowPlaces) await addFromWindow(finding, windows, place, [digest], matchOf)
+  return finding
 }
 
-async function readDigests(
+/** In the order they are asked in, see `Windows`. */
+const windowPlaces = ['postgres', 'redis'] as const satisfies readonly WindowPlace[]
+
+async function addFromLedger(
+  finding: Finding,
   store: Pick<RecordStore, 'search'>,
   digests: readonly string[],
-  matchOf: (listed: ListedRecord) => LookupMatch,
-): Promise<Finding> {
-  const finding = emptyFinding()
+  matchOf: (record: ListedRecord['record']) => LookupMatch,
+): Promise<void> {
   for (let from = 0; from < digests.length; from += digestsPerRead) {
     const part = digests.slice(from, from + digestsPerRead)
     const { rows, now } = await store.search({ ...everything, digests: part, limit: part.length })
     finding.now = Math.min(finding.now, now)
-    for (const listed of rows) finding.found.set(listed.record.digest, foundRecord(listed, matchOf(listed), now))
+    for (const listed of rows) add(finding, foundRecord(listed, matchOf(listed.record), now))
   }
-  return finding
+}
+
+/** False where the place can't be asked. */
+async function addFromWindow(
+  finding: Finding,
+  windows: Stores['windows'],
+  place: WindowPlace,
+  digests: readonly string[],
+  matchOf: (record: LedgerRecord) => LookupMatch,
+): Promise<boolean> {
+  try {
+    for (let from = 0; from < digests.length; from += digestsPerRead) {
+      const requests = digests.slice(from, from + digestsPerRead).map((digest) => ({ digest, claimToken: null }))
+      for (const outcome of await windows.storeAt(place).read(requests)) {
+        if (outcome === null) continue
+        const { record, now } = outcome
+        add(finding, { record: { ...record, result: null }, duplicates: null, matched: matchOf(record), now })
+      }
+    }
+    return true
+  } catch (error) {
+    if (error instanceof StoreError) return false
+    throw error
+  }
+}
+
+function add(finding: Finding, item: FoundRecord): void {
+  finding.found.set(`${item.record.window?.place ?? 'ledger'}:${item.record.digest}`, item)
 }
 
 /**
@@ -83,7 +143,7 @@ export async function findByMention(
       return rows.map((listed) => foundRecord(listed, matched, now))
     }
     const take = (items: readonly FoundRecord[]): void => {
-      for (const item of items) finding.found.set(item.record.digest, item)
+      for (const item of items) add(finding, item)
     }
     const newest = await look({})
     const page = newest.slice(0, limits.pageMaxItems)

@@ -1,5 +1,6 @@
 import type { Policy } from '@ranbook/contract'
 import type { LedgerRecord, RecordStore } from '@ranbook/rules'
+import type { Windows } from './windows.ts'
 
 /** What happens in the ledger, for counters and the tally of suppressed duplicates. Never awaited, never throws. */
 export type LedgerObserver = {
@@ -21,13 +22,18 @@ export type PolicyBook = {
 export type PairRegistry = {
   /** True where the pair is known to be stored already: then nothing has to be awaited. */
   has(consumer: string, className: string): boolean
-  /** Stores the pairs; resolves once they are durable, before any of their claims is granted. */
+  /**
+   * Stores the pairs; resolves once they are durable, before any of their claims is granted. Throws `PoliciesStale` where
+   * policies change faster than they can be read.
+   */
   add(pairs: readonly { consumer: string; class: string }[]): Promise<void>
 }
 
 /** What the verbs of the ledger need. Every verb takes arrays, so that a batch is one call and a single is an array of one. */
 export type LedgerDeps = {
+  /** The permanent ledger. */
   store: RecordStore
+  windows: Windows
   policies: PolicyBook
   pairs: PairRegistry
   observer: LedgerObserver

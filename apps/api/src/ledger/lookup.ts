@@ -5,6 +5,7 @@ import {
   coverageOf,
   coversClass,
   coversRecord,
+  type KeptFacts,
   lookupSentence,
   overallVerdict,
   type RecordStore,
@@ -12,14 +13,18 @@ import {
   type SeenPair,
   seesEverything,
   verdictWithoutRecord,
+  type WindowPlace,
+  windowPlacesOf,
 } from '@ranbook/rules'
 import type { ClassBook } from './class-book.ts'
 import { describeRecords, type FoundRecord, type RecordAnswer } from './describe-records.ts'
-import { type Finding, findById, findByKey, findByMention } from './find-records.ts'
+import { type AskedPair, type Finding, findById, findByKey, findByMention } from './find-records.ts'
+import type { Windows } from './windows.ts'
 
 export type LookupDeps = {
   store: Pick<RecordStore, 'readHistory' | 'search'>
-  classes: Pick<ClassBook, 'pairsSeen' | 'ledgerBeganAt'>
+  windows: Pick<Windows, 'storeAt' | 'placesAsked'>
+  classes: Pick<ClassBook, 'pairsSeen' | 'readKept' | 'ledgerBeganAt'>
   /** ms since 1970, for answers that no store was asked for. */
   now: () => number
 }
@@ -42,9 +47,11 @@ export type LookupAnswer =
 
 /**
  * Answers from what the caller may read. A text is tried as everything it can be: a key of every (consumer, class) pair
- * seen, an id, an idempotency key, a reference, `source#seq`. Pairs are stored before their first claim is granted and
- * read again after the records, so no record that stood at `checkedAt` is overlooked. A class or consumer outside the
- * scope is `unknown`, whether or not it exists.
+ * seen, in the ledger and in every window that may hold their class, an id, an idempotency key, and in the ledger a
+ * reference or `source#seq`. Pairs, and the places of a class, are stored before a claim is granted; pairs are read again
+ * after the records, so no record that stood at `checkedAt` is overlooked. What may have been forgotten or lost is read
+ * after the records too: a record that was gone by then is told of there. A class or consumer outside the scope is
+ * `unknown`, whether or not it exists, and so is a class of which a window can't be asked.
  */
 export async function lookup(deps: LookupDeps, scope: Scope, question: Question): Promise<LookupAnswer> {
   const beganAt = await deps.classes.ledgerBeganAt()
@@ -54,8 +61,8 @@ export async function lookup(deps: LookupDeps, scope: Scope, question: Question)
   const search = outOfScope ? nothingAsked(deps.now()) : await searchAll(deps, scope, question)
   if (search === 'scope_too_wide') return { kind: 'scope_too_wide' }
 
-  const { checkedAt, more } = search
-  const coverage = coverageOf(search.classes, { beganAt, checkedAt }, question.at)
+  const { checkedAt, more, kept, unreachable } = search
+  const coverage = coverageOf(search.classes, { beganAt, checkedAt, kept, unreachable }, question.at)
   const limited = !seesEverything(scope) || question.class !== null || question.consumer !== null
   const newestFirst = search.found.sort((a, b) => b.record.firstClaimedAt - a.record.firstClaimedAt)
   const found = await describeRecords(deps.store, newestFirst)
@@ -104,41 +111,53 @@ function pageWith(decisive: RecordAnswer | undefined, newestFirst: RecordAnswer[
 }
 
 /** `mayRun`: see `Finding`. */
-type Search = { found: FoundRecord[]; checkedAt: number; more: boolean; mayRun: boolean; classes: AskedClass[] }
+type Looked = { found: FoundRecord[]; checkedAt: number; more: boolean; mayRun: boolean }
+/** `kept` was read after everything else. */
+type Search = Looked & { classes: AskedClass[]; kept: KeptFacts; unreachable: ReadonlySet<string> }
 
 function nothingAsked(checkedAt: number): Search {
-  return { found: [], checkedAt, more: false, mayRun: false, classes: [] }
+  const kept = { now: checkedAt, classes: new Map(), losses: [] }
+  return { found: [], checkedAt, more: false, mayRun: false, classes: [], kept, unreachable: new Set() }
 }
 
 async function searchAll(deps: LookupDeps, scope: Scope, question: Question): Promise<Search | 'scope_too_wide'> {
-  const { store } = deps
-  const byId = await findById(store, question.q)
-  const byMention = await findByMention(store, scope, question)
+  const byId = await findById(deps, question.q)
+  const byMention = await findByMention(deps.store, scope, question)
   const before = await pairsAsked(deps, scope, question)
   if (before === null) return withoutKeys(deps, [byId, byMention], scope, question)
-  const byKey = await findByKey(store, question.q, before)
+  const keptBefore = await deps.classes.readKept(classNames(before))
+  const byKey = await findByKey(deps, question.q, before.map(withPlaces(deps, keptBefore)))
   const after = await pairsAsked(deps, scope, question)
   if (after === null) return 'scope_too_wide'
   const known = new Set(before.map(pairText))
-  const newcomers = await findByKey(
-    store,
-    question.q,
-    after.filter((pair) => !known.has(pairText(pair))),
-  )
+  const fresh = after.filter((pair) => !known.has(pairText(pair)))
+  const newcomers = await findByKey(deps, question.q, fresh.map(withPlaces(deps, keptBefore)))
 
+  const looked = merged(deps, [byId, byKey, newcomers, byMention], scope, question)
   return {
-    ...merged(deps, [byId, byKey, newcomers, byMention], scope, question),
+    ...looked,
+    // A place that a class came to only afterwards was not asked.
+    checkedAt: Math.min(looked.checkedAt, keptBefore.now),
     classes: classesAsked(after, question),
+    kept: await deps.classes.readKept(classNames(after)),
+    unreachable: new Set([...byKey.unreachable, ...newcomers.unreachable]),
+  }
+}
+
+function classNames(pairs: readonly SeenPair[]): string[] {
+  return [...new Set(pairs.map((pair) => pair.class))]
+}
+
+function withPlaces({ windows }: LookupDeps, { classes, now }: KeptFacts): (pair: SeenPair) => AskedPair {
+  return (pair) => {
+    const kept = classes.get(pair.class)
+    const places: readonly WindowPlace[] = kept === undefined ? windows.placesAsked() : windowPlacesOf(kept, now)
+    return { ...pair, places }
   }
 }
 
 /** Of a record that several findings hold, the first counts. */
-function merged(
-  deps: LookupDeps,
-  findings: readonly Finding[],
-  scope: Scope,
-  question: Question,
-): Omit<Search, 'classes'> {
+function merged(deps: LookupDeps, findings: readonly Finding[], scope: Scope, question: Question): Looked {
   const found = new Map(findings.toReversed().flatMap((finding) => asked(finding, scope, question)))
   const firstLook = Math.min(...findings.map(({ now }) => now))
   return {
@@ -162,7 +181,8 @@ async function withoutKeys(
   for (const pair of new Map(search.found.map(({ record }) => [pairText(record), record])).values()) {
     pairs.push(...(await deps.classes.pairsSeen(scope, pair, 1)))
   }
-  return { ...search, classes: classesAsked(pairs, question) }
+  const kept = await deps.classes.readKept(classNames(pairs))
+  return { ...search, classes: classesAsked(pairs, question), kept, unreachable: new Set() }
 }
 
 /** Null: more than one lookup tries. */

@@ -6,6 +6,7 @@ import {
   defaultPolicy,
   type LateCompletion,
   type LedgerRecord,
+  type ParsedRecordId,
   type ReadOutcome,
   type Scope,
   type SettleCommand,
@@ -13,11 +14,14 @@ import {
   StoreError,
   settle as settleRule,
 } from '@ranbook/rules'
+import { change } from './change.ts'
+import { groupBy } from './group-by.ts'
 import { askFor, ItemFailure } from './item-failure.ts'
 import { type LedgerDeps, maxRounds } from './ledger-deps.ts'
+import { readById } from './read-by-id.ts'
 
 /** One word of an owner about its claim. */
-export type SettleItem = { digest: string; claimToken: string; command: SettleCommand }
+export type SettleItem = ParsedRecordId & { claimToken: string; command: SettleCommand }
 
 /** `now` is the store's clock; `record` is how the record stands. */
 export type SettleAnswer =
@@ -41,17 +45,22 @@ export async function settle(deps: LedgerDeps, scope: Scope, items: readonly Set
     const wave = new Map<string, { item: SettleItem; at: number }>()
     const later: typeof waiting = []
     for (const entry of waiting) {
-      if (wave.has(entry.item.digest)) later.push(entry)
-      else wave.set(entry.item.digest, entry)
+      const named = nameOf(entry.item)
+      if (wave.has(named)) later.push(entry)
+      else wave.set(named, entry)
     }
     await settleWave(deps, scope, [...wave.values()], answers)
     waiting = later.filter(({ item, at }) => {
-      const before = answers[wave.get(item.digest)?.at ?? at]
+      const before = answers[wave.get(nameOf(item))?.at ?? at]
       if (before instanceof ItemFailure) answers[at] = before
       return !(before instanceof ItemFailure)
     })
   }
   return answers
+}
+
+function nameOf({ store, digest }: ParsedRecordId): string {
+  return `${store}${digest}`
 }
 
 type OpenSettle = { item: SettleItem; at: number }
@@ -68,7 +77,7 @@ async function settleWave(deps: LedgerDeps, scope: Scope, wave: OpenSettle[], an
   }
 }
 
-/** The fast path. The guard can't judge a class pattern, so it is only taken for callers of every class. */
+/** The ledger's fast path. The guard can't judge a class pattern, so it is only taken for callers of every class. */
 async function completeFirst(
   deps: LedgerDeps,
   scope: Scope,
@@ -78,8 +87,8 @@ async function completeFirst(
   const completes: (OpenSettle & { request: CompleteRequest })[] = []
   const open: OpenSettle[] = []
   for (const entry of wave) {
-    const { command, digest, claimToken } = entry.item
-    if (command.verb === 'complete') {
+    const { command, digest, claimToken, store } = entry.item
+    if (command.verb === 'complete' && store === 'ledger') {
       completes.push({ ...entry, request: { digest, claimToken, consumer: scope.consumer, result: command.result } })
     } else {
       open.push(entry)
@@ -102,9 +111,7 @@ async function completeFirst(
 async function judgeRound(deps: LedgerDeps, scope: Scope, open: OpenSettle[], answers: Answers): Promise<OpenSettle[]> {
   const writing: (OpenSettle & { now: number; change: Change })[] = []
   const late: (OpenSettle & { kept: Omit<LateCompletion, 'at'> })[] = []
-  for (const [entry, found] of await askFor(open, answers, (entries) =>
-    deps.store.read(entries.map(({ item }) => ({ digest: item.digest, claimToken: item.claimToken }))),
-  )) {
+  for (const [entry, found] of await readEach(deps, open, answers)) {
     if (found === null || !coversRecord(scope, found.record)) {
       answers[entry.at] = { kind: 'not_found' }
       continue
@@ -119,7 +126,7 @@ async function judgeRound(deps: LedgerDeps, scope: Scope, open: OpenSettle[], an
       } else {
         answers[entry.at] = { kind: 'refused', code: verdict.code, record, now }
         const { claimToken, command, digest } = entry.item
-        if (verdict.lateCompletion && command.verb === 'complete') {
+        if (verdict.lateCompletion && command.verb === 'complete' && record.window === null) {
           late.push({ ...entry, kept: { digest, claimToken, result: command.result } })
         }
       }
@@ -133,17 +140,43 @@ async function judgeRound(deps: LedgerDeps, scope: Scope, open: OpenSettle[], an
   })
 
   const lost: OpenSettle[] = []
-  for (const [{ item, at, now }, written] of await askFor(writing, answers, (entries) =>
-    deps.store.compareAndSet(entries.map(({ change }) => change)),
-  )) {
-    if (written === null) {
-      lost.push({ item, at })
-    } else {
-      answers[at] = { kind: 'settled', record: written.record, now }
-      deps.observer.settled(item.command.verb, written.record)
+  for (const items of groupBy(writing, ({ change: { record } }) => record.window?.place).values()) {
+    for (const [{ item, at, now }, written] of await askFor(items, answers, (entries) =>
+      change(
+        deps,
+        entries.map((entry) => entry.change),
+      ),
+    )) {
+      if (written === null) {
+        lost.push({ item, at })
+      } else {
+        answers[at] = { kind: 'settled', record: written.record, now }
+        deps.observer.settled(item.command.verb, written.record)
+      }
     }
   }
   return lost
+}
+
+/** How the records stand, each looked for where its id says it can be. */
+async function readEach(
+  deps: LedgerDeps,
+  open: readonly OpenSettle[],
+  answers: Answers,
+): Promise<(readonly [OpenSettle, ReadOutcome | null])[]> {
+  const found: (readonly [OpenSettle, ReadOutcome | null])[] = []
+  for (const [store, entries] of groupBy(open, ({ item }) => item.store)) {
+    found.push(
+      ...(await askFor(entries, answers, (asked) =>
+        readById(
+          deps,
+          store,
+          asked.map(({ item }) => ({ digest: item.digest, claimToken: item.claimToken })),
+        ),
+      )),
+    )
+  }
+  return found
 }
 
 function judge(deps: LedgerDeps, { claimToken, command }: SettleItem, found: ReadOutcome): Settlement {

@@ -58,6 +58,7 @@ export function createPrimary({ config, log, version, webRoot, say }: PrimaryDep
       port: config.port,
       target: database.target,
       databaseLabel: database.label,
+      redisUrl: config.redisUrl,
       adminKey: adminKey.accepted,
       processes: config.workers,
       sweepIntervalMs: config.sweepIntervalMs,

@@ -10,12 +10,14 @@ export type HealthDeps = {
   storeNow: () => Promise<number>
   /** Such as `embedded PostgreSQL`. Shown to everybody, so it names no host. */
   database: string
+  /** Null where none is set. What is wrong with it never makes the process unready: ledger classes go on. */
+  redis: { usable: () => boolean; mayEvict: () => boolean } | null
   processNow: () => number
   draining: () => boolean
 }
 
 /** Ready while the database answers and the process is not draining. */
-export function createHealth({ storeNow, database, processNow, draining }: HealthDeps): HttpDeps['health'] {
+export function createHealth({ storeNow, database, redis, processNow, draining }: HealthDeps): HttpDeps['health'] {
   let probe: { answers: Promise<boolean>; since: number } | null = null
 
   const storeAnswers = (): Promise<boolean> => {
@@ -29,9 +31,16 @@ export function createHealth({ storeNow, database, processNow, draining }: Healt
     readiness: async () => {
       const ok = await storeAnswers()
       const note = ok ? database : `${database} does not answer`
-      return { ready: ok && !draining(), stores: { postgres: { ok, note } } }
+      const postgres = { ok, note }
+      const stores = redis === null ? { postgres } : { postgres, redis: redisState(redis) }
+      return { ready: ok && !draining(), stores }
     },
   }
+}
+
+function redisState({ usable, mayEvict }: NonNullable<HealthDeps['redis']>): { ok: boolean; note: string } {
+  if (usable()) return { ok: true, note: 'Redis' }
+  return { ok: false, note: mayEvict() ? 'Redis may forget keys' : 'Redis does not answer' }
 }
 
 async function answersInTime(storeNow: () => Promise<number>): Promise<boolean> {

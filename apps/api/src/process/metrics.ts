@@ -14,6 +14,8 @@ export type Levels = {
   waiters: () => number
   /** Items that wait for a place in a statement, by queue. */
   storeQueues: () => Readonly<Record<string, number>>
+  /** True also where no Redis is set. */
+  redisUsable: () => boolean
 }
 
 /** The metrics of one process, as plain data that another process can add up. */
@@ -26,7 +28,10 @@ export type Metrics = {
   settled(verb: string): void
   leaseExpired(): void
   talliesLost(deliveries: number): void
+  statsLost(events: number): void
   clockJumped(seconds: number): void
+  /** Windows lost records, or may have. */
+  windowLost(cause: string): void
   exposition(): Promise<{ contentType: string; text: string }>
   report(): Promise<MetricsReport>
 }
@@ -69,11 +74,31 @@ export function createMetrics(levels: Levels): Metrics {
     help: 'Suppressed deliveries that are missing in their record’s tally.',
     registers,
   })
+  const statsLost = new Counter({
+    name: 'ranbook_stats_lost_total',
+    help: 'Events that are missing in the counts by class and minute, or in those of mismatches.',
+    registers,
+  })
   const clockJump = new Gauge({
     name: 'ranbook_clock_jump_seconds',
     help: 'Last step of the database’s clock against this process’ own; 0 while there was none.',
     aggregator: 'max',
     registers,
+  })
+  const windowLosses = new Counter({
+    name: 'ranbook_window_losses_total',
+    help: 'Losses of windows that were declared, by cause; each is counted by the process that declared it.',
+    labelNames: ['cause'] as const,
+    registers,
+  })
+  new Gauge({
+    name: 'ranbook_redis_usable',
+    help: 'Whether window classes are kept in Redis now; 1 also where none is set. Of several processes the worst.',
+    aggregator: 'min',
+    registers,
+    collect() {
+      this.set(levels.redisUsable() ? 1 : 0)
+    },
   })
   new Gauge({
     name: 'ranbook_http_requests_in_flight',
@@ -107,7 +132,9 @@ export function createMetrics(levels: Levels): Metrics {
     settled: (verb) => settlements.inc({ verb }),
     leaseExpired: () => expired.inc(),
     talliesLost: (deliveries) => talliesLost.inc(deliveries),
+    statsLost: (events) => statsLost.inc(events),
     clockJumped: (seconds) => clockJump.set(seconds),
+    windowLost: (cause) => windowLosses.inc({ cause }),
     exposition: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     report: () => registry.getMetricsAsJSON(),
   }

@@ -7,16 +7,27 @@ import type { HttpDeps } from '../http/http-deps.ts'
 import { requestListener } from '../http/request-listener.ts'
 import { startClockWatch } from '../jobs/clock-watch.ts'
 import { startDuplicateTally } from '../jobs/duplicate-tally.ts'
+import { startForgottenWindows } from '../jobs/forgotten-windows.ts'
 import { type Job, repeatedly } from '../jobs/job.ts'
+import { startMismatchTally } from '../jobs/mismatch-tally.ts'
+import { startStatsKeeper } from '../jobs/stats-keeper.ts'
+import { startStatsTally } from '../jobs/stats-tally.ts'
 import { startSweeper } from '../jobs/sweeper.ts'
 import { createWaitRoom } from '../ledger/claim-waiting.ts'
 import { createClassBook } from '../ledger/create-class-book.ts'
 import { createPairRegistry } from '../ledger/create-pair-registry.ts'
+import { createWindows } from '../ledger/create-windows.ts'
+import { readById } from '../ledger/read-by-id.ts'
+import { createAttentionStore } from '../stores/postgres/attention-store.ts'
 import { createAuditStore } from '../stores/postgres/audit-store.ts'
 import { createClassStore } from '../stores/postgres/class-store.ts'
 import { createKeyStore } from '../stores/postgres/key-store.ts'
+import { createMismatchStore } from '../stores/postgres/mismatch-store.ts'
 import { openPostgres, type Postgres } from '../stores/postgres/open-postgres.ts'
 import type { PostgresTarget } from '../stores/postgres/postgres-target.ts'
+import { createStatsStore } from '../stores/postgres/stats-store.ts'
+import { type OpenRedis, openRedis } from '../stores/redis/open-redis.ts'
+import { createWindowStore } from '../stores/window/create-window-store.ts'
 import { requestsLimitMs, servingLimitMs } from './drain-limits.ts'
 import { createHealth } from './health.ts'
 import { startHttpServer } from './http-server.ts'
@@ -24,9 +35,12 @@ import { createLedgerObserver } from './ledger-observer.ts'
 import type { Log } from './log.ts'
 import { createMetrics, type Levels, type MetricsReport } from './metrics.ts'
 import { reportFailures } from './report-failures.ts'
+import { watchRedis } from './watch-redis.ts'
 
 /** Twice a second, so that a change made elsewhere is in force here within one, the query included. */
 const refreshEveryMs = 500
+/** The spans of outages are moved on by ten times as much. */
+const keepOutagesEveryMs = 1000
 /** Each key is noted once a minute at most, so most runs have nothing to write. */
 const noteUsesEveryMs = 1000
 
@@ -37,6 +51,8 @@ export type ServeOptions = {
   target: PostgresTarget
   /** Such as `embedded PostgreSQL`: shown to everybody who asks for readiness. */
   databaseLabel: string
+  /** Null: windows are kept in Postgres. */
+  redisUrl: string | null
   /** Null: only API keys of the database are accepted. */
   adminKey: string | null
   /** Share of this process in the connections. */
@@ -66,16 +82,21 @@ export async function serve(
   exposition?: HttpDeps['metrics']['exposition'],
 ): Promise<Serving> {
   const database = await openPostgres({ target: options.target, processes: options.processes })
+  const redis =
+    options.redisUrl === null
+      ? null
+      : await openRedis({ url: options.redisUrl, failed: reportFailures(log, 'connection to Redis') })
   try {
-    return await serveFrom(database, options, log, exposition)
+    return await serveFrom({ database, redis }, options, log, exposition)
   } catch (error) {
+    await redis?.close()
     await database.close()
     throw error
   }
 }
 
 async function serveFrom(
-  database: Postgres,
+  { database, redis }: { database: Postgres; redis: OpenRedis | null },
   options: ServeOptions,
   log: Log,
   exposition: HttpDeps['metrics']['exposition'] | undefined,
@@ -89,7 +110,12 @@ async function serveFrom(
   let draining = false
   const monotonicMs = (): number => performance.now()
   const random = Math.random
-  const levels: Levels = { requestsInFlight: () => 0, waiters: () => 0, storeQueues: database.queues }
+  const levels: Levels = {
+    requestsInFlight: () => 0,
+    waiters: () => 0,
+    storeQueues: database.queues,
+    redisUsable: () => true,
+  }
   const metrics = createMetrics(levels)
 
   const classStore = createClassStore(database.cold)
@@ -101,7 +127,21 @@ async function serveFrom(
     monotonicMs,
     randomBytes,
   })
-  const waitRoom = createWaitRoom({ store: database.records, draining: () => draining, random })
+  const watch = redis && watchRedis({ redis, cold: database.cold, classes, monotonicMs, metrics, log })
+  if (watch !== null) levels.redisUsable = watch.usable
+  await watch?.looked
+  const windows = createWindows({
+    classes,
+    store: classStore,
+    postgres: database.windows,
+    redis: redis && watch && { claims: createWindowStore(redis.cells, 'redis'), usable: watch.usable },
+    failed: reportFailures(log, 'windows'),
+  })
+  const waitRoom = createWaitRoom({
+    read: (store, requests) => readById({ store: database.records, windows }, store, requests),
+    draining: () => draining,
+    random,
+  })
   levels.waiters = waitRoom.waiting
 
   const tally = startDuplicateTally({
@@ -109,13 +149,28 @@ async function serveFrom(
     lost: metrics.talliesLost,
     failed: reportFailures(log, 'duplicate tally'),
   })
-  const observer = createLedgerObserver({ metrics, tally: tally.add, wake: waitRoom.wake })
+  const statsStore = createStatsStore(database.cold)
+  const stats = startStatsTally({ store: statsStore, lost: metrics.statsLost, failed: reportFailures(log, 'stats') })
+  const mismatchStore = createMismatchStore(database.cold)
+  const mismatches = startMismatchTally({
+    store: mismatchStore,
+    lost: metrics.statsLost,
+    failed: reportFailures(log, 'mismatches'),
+  })
+  const observer = createLedgerObserver({
+    metrics,
+    tally: tally.add,
+    stats,
+    mismatched: mismatches.add,
+    wake: waitRoom.wake,
+  })
 
   const deps: HttpDeps = {
     ledger: {
       store: database.records,
+      windows,
       policies: classes,
-      pairs: createPairRegistry(classStore),
+      pairs: createPairRegistry(classStore, classes),
       observer,
       random,
       newToken: randomUUID,
@@ -124,9 +179,13 @@ async function serveFrom(
     access,
     audit: createAuditBook(createAuditStore(database.cold)),
     classes,
+    stats: statsStore,
+    attention: createAttentionStore(database.cold),
+    storeWarnings: () => watch?.warnings() ?? [],
     health: createHealth({
       storeNow: database.now,
       database: options.databaseLabel,
+      redis: watch,
       processNow: monotonicMs,
       draining: () => draining,
     }),
@@ -162,7 +221,10 @@ async function serveFrom(
       },
       failed: reportFailures(log, 'clock watch'),
     }),
+    startStatsKeeper({ stats: statsStore, mismatches: mismatchStore, failed: reportFailures(log, 'stats keeper') }),
     repeatedly(refreshEveryMs, classes.refresh, reportFailures(log, 'policies')),
+    startForgottenWindows({ remove: database.removeForgotten, failed: reportFailures(log, 'forgotten windows') }),
+    repeatedly(keepOutagesEveryMs, windows.keepOutages, reportFailures(log, 'windows')),
     repeatedly(refreshEveryMs, access.refresh, reportFailures(log, 'keys')),
     // Apart from the re-reading, which must not wait for a write.
     repeatedly(noteUsesEveryMs, access.noteUses, reportFailures(log, 'uses of keys')),
@@ -171,8 +233,9 @@ async function serveFrom(
   const finish = async (): Promise<void> => {
     const cut = await server.finish(requestsLimitMs)
     if (cut > 0) log.warn({ in_flight: cut }, 'Requests were cut, as they were not done in time')
-    await Promise.all(jobs.map((job) => job.stop()))
-    await tally.stop()
+    await Promise.all([watch, ...jobs].map((job) => job?.stop()))
+    await Promise.all([tally.stop(), stats.stop(), mismatches.stop()])
+    await redis?.close()
     await database.close()
   }
 

@@ -1,4 +1,4 @@
-import { type Change, type CompleteRequest, type NewRecord, type RecordStore, StoreError } from '@ranbook/rules'
+import { type Change, type ClaimStore, type CompleteRequest, type NewRecord, StoreError } from '@ranbook/rules'
 import { createGatheringQueue, type GatheringQueue } from './gathering-queue.ts'
 
 export type CoalesceOptions = {
@@ -25,7 +25,8 @@ export type CoalesceOptions = {
   monotonicMs: () => number
 }
 
-export type CoalescedStore = RecordStore & {
+/** A store whose concurrent calls are gathered. */
+export type Coalesced<Store extends ClaimStore> = Store & {
   /** Items that wait for their call, by method. */
   queued(): Record<'claims' | 'reads' | 'completes' | 'changes', number>
 }
@@ -38,7 +39,7 @@ export type CoalescedStore = RecordStore & {
  * Waiting is bounded: a call that finds no room, or others waiting that nothing moves, is refused with `StoreError`
  * `overloaded` at once, and nothing of it is done. What a gathered call throws reaches the callers of that call only.
  */
-export function coalesce(store: RecordStore, options: CoalesceOptions): CoalescedStore {
+export function coalesce<Store extends ClaimStore>(store: Store, options: CoalesceOptions): Coalesced<Store> {
   const { inFlightMax, batchRowsMax, batchBytesMax, waitMaxMs, monotonicMs, settleReserve } = options
   const { worthRows, gatherMaxMs } = options
   const bounds = { batchRowsMax, batchBytesMax, waitMaxMs, monotonicMs }

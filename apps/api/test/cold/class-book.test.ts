@@ -26,7 +26,7 @@ async function put(
   leaseMs: number,
   expected: number | null = null,
 ) {
-  return book.put(name, policy(leaseMs), expected, editor)
+  return book.put(name, policy(leaseMs), { expectedVersion: expected, acceptShort: false }, editor)
 }
 
 async function versions(name: string): Promise<number[]> {
@@ -236,13 +236,18 @@ describe('a change', () => {
   })
 
   test.each([
-    { value: { store: 'window' as const }, code: 'not_available' },
+    { value: { source_preset: 'stripe', store: 'window' as const }, code: 'retention_below_horizon' },
     { value: { ordering: 'guard' as const }, code: 'not_available' },
     { value: { store: 'window' as const, ordering: 'track' as const }, code: 'invalid_policy' },
     { value: { backoff: { initial_ms: 9000, factor: 2, max_ms: 10 } }, code: 'invalid_policy' },
   ])('to $value is refused as $code', async ({ value, code }) => {
     const book = await classBook()
-    const refused = await book.put('a', policySchema.parse(value), null, editor)
+    const refused = await book.put(
+      'a',
+      policySchema.parse(value),
+      { expectedVersion: null, acceptShort: false },
+      editor,
+    )
     expect(refused).toMatchObject({ kind: 'refused', fault: { code } })
     expect(await versions('a')).toEqual([])
   })

@@ -26,17 +26,21 @@ beforeEach(async () => {
 
 describe('classes seen', () => {
   const store = createClassStore(own)
+  const revision = async () => (await store.readPolicies()).policyRevision
 
   test('are listed by name with policies, in pages, within the scope only', async () => {
     const book = await classBook()
-    await book.put('refund.*', policy(5000), null, editor)
-    await book.put('order.paid', policy(6000), null, editor)
-    await store.addPairs([
-      { class: 'refund.issued', consumer: 'billing' },
-      { class: 'refund.issued', consumer: 'mailer' },
-      { class: 'order.paid', consumer: 'mailer' },
-      { class: 'refund_issued', consumer: 'mailer' },
-    ])
+    await book.put('refund.*', policy(5000), { expectedVersion: null, acceptShort: false }, editor)
+    await book.put('order.paid', policy(6000), { expectedVersion: null, acceptShort: false }, editor)
+    await store.addPairs(
+      [
+        { class: 'refund.issued', consumer: 'billing' },
+        { class: 'refund.issued', consumer: 'mailer' },
+        { class: 'order.paid', consumer: 'mailer' },
+        { class: 'refund_issued', consumer: 'mailer' },
+      ],
+      await revision(),
+    )
     const all = await book.list(everything, null, 10)
     expect(all.map(({ name, matched, reviewed, consumers }) => ({ name, matched, reviewed, consumers }))).toEqual([
       { name: 'order.paid', matched: 'order.paid', reviewed: true, consumers: ['mailer'] },
@@ -58,7 +62,7 @@ describe('classes seen', () => {
 
   test('are unreviewed until somebody marks them, once', async () => {
     const book = await classBook()
-    await store.addPairs([{ class: 'looked.at', consumer: 'billing' }])
+    await store.addPairs([{ class: 'looked.at', consumer: 'billing' }], await revision())
     expect((await book.get(everything, 'looked.at')).reviewed).toBe(false)
     expect(await book.review('looked.at', editor)).toMatchObject({ name: 'looked.at', reviewed: true })
     await book.review('looked.at', editor)
@@ -75,7 +79,7 @@ describe('classes seen', () => {
       { class: name, consumer: 'one' },
       { class: name, consumer: 'two' },
     ])
-    await store.addPairs(pairs)
+    await store.addPairs(pairs, await revision())
     const found = async (
       scope: { classes: string[]; consumer: string | null },
       only: { class?: string; consumer?: string } = {},

@@ -74,12 +74,15 @@ describe('PUT /v1/classes/{name}', () => {
   })
 
   test.each([
-    { body: { store: 'window' }, code: 'not_available' },
     { body: { ordering: 'track' }, code: 'not_available' },
-    { body: { details_retention_ms: 86_400_000 }, code: 'not_available' },
-    { body: { key_retention_ms: 86_400_000 }, code: 'not_available' },
-    { body: { source_preset: 'stripe' }, code: 'not_available' },
-    { body: { effects_cost_money: true }, code: 'not_available' },
+    { body: { source_preset: 'stripes' }, code: 'invalid_policy' },
+    { body: { source_preset: 'stripe', key_retention_ms: 86_400_000 }, code: 'retention_below_horizon' },
+    { body: { source_preset: 'stripe', store: 'window' }, code: 'retention_below_horizon' },
+    { body: { source_preset: 'kafka', key_retention_ms: 86_400_000 }, code: 'horizon_required' },
+    {
+      body: { source_preset: 'kafka', key_retention_ms: 86_400_000, accept_short_retention: true },
+      code: 'horizon_required',
+    },
     { body: { replay_target: { url: 'https://example.com' } }, code: 'not_available' },
     { body: { store: 'window', on_lease_expiry: 'hold' }, code: 'invalid_policy' },
     { body: { backoff: { initial_ms: 5000, max_ms: 100 } }, code: 'invalid_policy' },
@@ -92,9 +95,13 @@ describe('PUT /v1/classes/{name}', () => {
   })
 })
 
-test('accept_short_retention has no effect yet, so it is refused', async () => {
-  expectProblem(await put('a.short', { accept_short_retention: true }), 'not_available')
-  expect((await request('GET', at('a.short', '/history'))).json.data).toEqual([])
+test('a retention below the horizon of the source names both, and is taken where it is accepted on purpose', async () => {
+  const policy = { source_preset: 'stripe', key_retention_ms: 86_400_000 }
+  const refused = await put('a.short', policy)
+  expectProblem(refused, 'retention_below_horizon')
+  expect(refused.json.detail).toMatch(/24 h.*3 d.*accept_short_retention: true/)
+  expect((await put('a.short', { ...policy, accept_short_retention: true })).status).toBe(201)
+  expect((await put('a.long', { ...policy, key_retention_ms: 3 * 86_400_000 })).status).toBe(201)
 })
 
 test.each(['\u0000', 'a\u0000', '\u007f', '', 'n'.repeat(201), '\ud7ff\u0085'])(

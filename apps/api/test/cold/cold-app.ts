@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Action, RecordView } from '@ranbook/contract'
-import { parseRecordId } from '@ranbook/rules'
+import { parseRecordId, type StoreWarning } from '@ranbook/rules'
 import type { Sql } from 'postgres'
 import { createAccessBook } from '../../src/access/create-access-book.ts'
 import { createAuditBook } from '../../src/access/create-audit-book.ts'
@@ -9,9 +9,14 @@ import type { HttpDeps } from '../../src/http/http-deps.ts'
 import { createWaitRoom } from '../../src/ledger/claim-waiting.ts'
 import { createClassBook } from '../../src/ledger/create-class-book.ts'
 import { createPairRegistry } from '../../src/ledger/create-pair-registry.ts'
+import { createWindows } from '../../src/ledger/create-windows.ts'
+import { readById } from '../../src/ledger/read-by-id.ts'
+import { createAttentionStore } from '../../src/stores/postgres/attention-store.ts'
 import { createAuditStore } from '../../src/stores/postgres/audit-store.ts'
 import { createClassStore } from '../../src/stores/postgres/class-store.ts'
+import type { ColdConnections } from '../../src/stores/postgres/cold-connections.ts'
 import { createKeyStore } from '../../src/stores/postgres/key-store.ts'
+import { createStatsStore } from '../../src/stores/postgres/stats-store.ts'
 import { type Answered, type AnyJson, type CallOptions, call } from '../http/call.ts'
 import { coldDatabase } from './cold-database.ts'
 
@@ -38,6 +43,7 @@ type GivenScopes = { actions: Action[]; classes?: string[]; consumer?: string | 
 export type ColdApp = {
   sql: Sql
   deps: HttpDeps
+  cold: ColdConnections
   request(method: string, path: string, options?: CallOptions): Promise<ColdAnswer>
   /** Makes an API key through the API; all classes and consumers unless given. */
   mint(scopes: GivenScopes): Promise<string>
@@ -47,8 +53,14 @@ export type ColdApp = {
   expire(id: string): Promise<void>
   /** What the log was told of answers with 500. */
   faults: Record<string, unknown>[]
+  /** What the process would know of its stores. */
+  warnings: StoreWarning[]
   /** Lets this process know what was written past it. */
   refresh(): Promise<void>
+}
+
+const failed = (error: unknown): never => {
+  throw error
 }
 
 const adminKey = 'the-admin-key-of-the-tests-0123456789'
@@ -57,19 +69,26 @@ const adminKey = 'the-admin-key-of-the-tests-0123456789'
 export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async () => {}): Promise<ColdApp> {
   const { sql, open } = await coldDatabase()
   await prepare(sql)
-  const { records, cold } = await open()
+  const { records, windows: windowCells, cold } = await open()
   const classStore = createClassStore(cold)
   const monotonicMs = () => performance.now()
   const classes = await createClassBook({ store: classStore, monotonicMs })
   const keys = createKeyStore(cold)
   const access = await createAccessBook({ keys, adminKey, now: Date.now, monotonicMs, randomBytes })
-  const waitRoom = createWaitRoom({ store: records, draining: () => false, random: Math.random })
+  const windows = createWindows({ classes, store: classStore, postgres: windowCells, redis: null, failed })
+  const waitRoom = createWaitRoom({
+    read: (store, requests) => readById({ store: records, windows }, store, requests),
+    draining: () => false,
+    random: Math.random,
+  })
   const faults: ColdApp['faults'] = []
+  const warnings: ColdApp['warnings'] = []
   const deps: HttpDeps = {
     ledger: {
       store: records,
+      windows,
       policies: classes,
-      pairs: createPairRegistry(classStore),
+      pairs: createPairRegistry(classStore, classes),
       observer: {
         claimed: () => {},
         answered: () => {},
@@ -83,6 +102,9 @@ export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async ()
     access,
     audit: createAuditBook(createAuditStore(cold)),
     classes,
+    stats: createStatsStore(cold),
+    attention: createAttentionStore(cold),
+    storeWarnings: () => warnings,
     health: { readiness: async () => ({ ready: true, stores: {} }), draining: () => false },
     metrics: { exposition: async () => ({ contentType: 'text/plain', text: '' }), observeRequest: () => {} },
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: (fields) => void faults.push(fields) },
@@ -99,7 +121,9 @@ export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async ()
   return {
     sql,
     deps,
+    cold,
     faults,
+    warnings,
     request,
     refresh,
     async mint({ actions, classes: patterns = ['*'], consumer = null }) {
@@ -113,7 +137,7 @@ export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async ()
       return answer.json
     },
     async expire(id) {
-      const digest = parseRecordId(id)
+      const digest = parseRecordId(id)?.digest ?? null
       await sql`UPDATE record SET lease_expires_at = now() - interval '1 second', sweep_at = now() - interval '1 second' WHERE id = ${digest}`
     },
   }

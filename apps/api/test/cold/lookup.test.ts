@@ -192,7 +192,7 @@ test('a record of a pair that came up in the middle of the lookup is not overloo
     if (looks === 1) await claim({ class: 'newcomer', consumer: 'new', key: 'in the middle' })
     return pairs
   }
-  const deps = { store: ledger.store, classes: { ...classes, pairsSeen }, now: Date.now }
+  const deps = { store: ledger.store, windows: ledger.windows, classes: { ...classes, pairsSeen }, now: Date.now }
   const question = { q: 'in the middle', class: null, consumer: null, at: null }
   const answer = await lookup(deps, { classes: ['*'], consumer: null }, question)
   expect(answer).toMatchObject({ verdict: 'running', records: [{ record: { class: 'newcomer' } }] })

@@ -43,6 +43,8 @@ export function insertAndRead(opened: StoreUnderTest): void {
           fingerprint,
           result: null,
           error: null,
+          detailsErasedAt: null,
+          window: record.window,
         },
       })
       expect(Number.isSafeInteger(now)).toBe(true)

@@ -35,7 +35,7 @@ export function newRecord(
   fields: Parameters<typeof claimRequest>[0] & { onLeaseExpiry?: NewRecord['onLeaseExpiry'] } = {},
 ): NewRecord {
   const { onLeaseExpiry = 'retry', ...claim } = fields
-  return { request: claimRequest(claim), leaseMs: claim.leaseMs ?? 60_000, onLeaseExpiry }
+  return { request: claimRequest(claim), leaseMs: claim.leaseMs ?? 60_000, onLeaseExpiry, window: null }
 }
 
 /** A change of the record as it stands, that only the store looks at: no rule was asked. */

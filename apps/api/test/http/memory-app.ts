@@ -6,6 +6,7 @@ import { createApp } from '../../src/app.ts'
 import type { HttpDeps } from '../../src/http/http-deps.ts'
 import { createWaitRoom } from '../../src/ledger/claim-waiting.ts'
 import { PoliciesStale } from '../../src/ledger/ledger-deps.ts'
+import { noWindows } from '../../src/ledger/windows.ts'
 
 /** The real app over the memory store, with everything around it in the test's hands. */
 export type MemoryApp = {
@@ -47,7 +48,11 @@ export function memoryApp(overrides: Partial<HttpDeps> = {}): MemoryApp {
     ['bound', keyOf('bound', ['claim'], ['*'], 'bound')],
     ['refunds', keyOf('refunds', ['claim'], ['refund.*'])],
   ])
-  const waitRoom = createWaitRoom({ store, draining: () => state.draining, random: () => 0.5 })
+  const waitRoom = createWaitRoom({
+    read: (_store, requests) => store.read(requests),
+    draining: () => state.draining,
+    random: () => 0.5,
+  })
   const notUsed = (): never => {
     throw new Error('no route of this test needs it')
   }
@@ -55,6 +60,7 @@ export function memoryApp(overrides: Partial<HttpDeps> = {}): MemoryApp {
   const deps: HttpDeps = {
     ledger: {
       store,
+      windows: noWindows,
       policies: {
         policyFor: (name) => policies.get(name) ?? defaultPolicy,
         requireFresh: () => {
@@ -81,8 +87,11 @@ export function memoryApp(overrides: Partial<HttpDeps> = {}): MemoryApp {
       create: notUsed,
       revoke: notUsed,
     },
-    audit: { ofRecord: async () => [] },
+    audit: { ofRecord: async () => [], write: notUsed },
     classes: new Proxy({} as HttpDeps['classes'], { get: notUsed }),
+    stats: { read: notUsed },
+    attention: new Proxy({} as HttpDeps['attention'], { get: notUsed }),
+    storeWarnings: notUsed,
     health: {
       readiness: async () => ({ ready: state.ready, stores: { postgres: { ok: state.ready, note: null } } }),
       draining: () => state.draining,

@@ -32,6 +32,7 @@ export function servedDatabase(count = 1): () => ServedDatabase {
         target: database.connection,
         databaseLabel: 'throwaway',
         adminKey,
+        redisUrl: null,
         processes: count,
         sweepIntervalMs: 1000,
         webRoot: null,

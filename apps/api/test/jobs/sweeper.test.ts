@@ -29,6 +29,7 @@ function expiredClaims(count: number, onLeaseExpiry: NewRecord['onLeaseExpiry'])
       },
       leaseMs: 1000,
       onLeaseExpiry,
+      window: null,
     }
   })
   return store.insertIfAbsent(records).then(() => {

@@ -1,9 +1,9 @@
 import { type LedgerRecord, noticeExpiry } from '@ranbook/rules'
 import type { ClaimAnswer } from '../../src/ledger/claim.ts'
 import type { LedgerDeps } from '../../src/ledger/ledger-deps.ts'
-import { type ResolveAnswer, resolve } from '../../src/ledger/resolve.ts'
+import type { ResolveAnswer } from '../../src/ledger/resolve.ts'
 import type { SettleAnswer } from '../../src/ledger/settle.ts'
-import { claim, settle } from '../conformance/answered-verbs.ts'
+import { claim, resolve, settle } from '../conformance/answered-verbs.ts'
 import type { Operation } from './random-operations.ts'
 
 /** What the ledger said to an operation; null where it says nothing. */

@@ -58,10 +58,10 @@ test('however much is read and changed, policies and keys are re-read and a clai
   const [classes, keys] = [createClassStore(cold), createKeyStore(cold)]
   await occupy(cold.reads, cold.changes)
   expect((await classes.readPolicies()).policies).toEqual([])
-  expect(await classes.revision()).toBe(0)
+  expect(await classes.revision()).toMatchObject({ revision: 0 })
   expect((await keys.readLive()).keys).toEqual([])
   expect(await keys.revision()).toBe(0)
-  await classes.addPairs(pairs)
+  await classes.addPairs(pairs, 0)
   expect(await now()).toBeGreaterThan(0)
 })
 
@@ -92,7 +92,7 @@ describe('a write that succeeds with a warning counts as unknown:', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['a policy', () => classStore().changePolicy('a', () => ({ policy: defaultPolicy, diff: {}, audit }))],
     ['a review', () => classStore().markReviewed('a', audit)],
-    ['a pair seen', () => classStore().addPairs(pairs)],
+    ['a pair seen', () => classStore().addPairs(pairs, 0)],
     ['a new key', () => keyStore().insert(key, audit)],
     ['a revoked key', () => keyStore().revoke(key.id, audit)],
   ])('%s', async (_, write) => {

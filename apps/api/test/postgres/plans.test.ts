@@ -8,6 +8,7 @@ import { INSERT_IF_ABSENT } from '../../src/stores/postgres/insert-if-absent.ts'
 import { KEEP_LATE_COMPLETIONS } from '../../src/stores/postgres/keep-late-completions.ts'
 import { READ_RECORDS } from '../../src/stores/postgres/read-records.ts'
 import { hotSettings } from '../../src/stores/postgres/session-settings.ts'
+import { INSERT_CELLS, READ_CELLS, REMOVE_OVER, SWAP_CELLS } from '../../src/stores/postgres/window-cells.ts'
 import { newRecord } from '../conformance/new-record.ts'
 import { type MigratedDatabase, openMigrated } from './migrated-database.ts'
 
@@ -28,6 +29,13 @@ const hotStatements = {
   'keep-late-completions': {
     text: KEEP_LATE_COMPLETIONS,
     ways: ['Index Only Scan using record_pkey on record'],
+  },
+  'insert cells': { text: INSERT_CELLS, ways: [] },
+  'read cells': { text: READ_CELLS, ways: ['Index Scan using window_cell_pkey on window_cell'] },
+  'swap cells': { text: SWAP_CELLS, ways: ['Index Scan using window_cell_pkey on window_cell'] },
+  'remove cells that are over': {
+    text: REMOVE_OVER,
+    ways: ['Index Scan using window_cell_expiry on window_cell', 'Index Scan using window_cell_pkey on window_cell'],
   },
   'find-expired': { text: FIND_EXPIRED, ways: ['Index Scan using record_sweep on record'] },
 } as const

@@ -20,6 +20,7 @@ test('an empty environment starts with the documented defaults', () => {
       port: 8080,
       host: '127.0.0.1',
       databaseUrl: null,
+      redisUrl: null,
       dataDir: './.ranbook',
       dataDirGiven: false,
       adminKey: null,
@@ -37,6 +38,7 @@ test('every variable is taken when it is valid', () => {
     PORT: '0',
     HOST: '::1',
     DATABASE_URL: 'postgresql://me:p%40ss,@db-1:5432/ranbook?sslmode=require',
+    REDIS_URL: 'redis://me:p%40ss@cache-1:6379/1',
     RANBOOK_DATA_DIR: '/srv/ran book',
     RANBOOK_ADMIN_KEY: 'k'.repeat(32),
     RANBOOK_PUBLIC_URL: 'https://ranbook.example.com/',
@@ -51,6 +53,7 @@ test('every variable is taken when it is valid', () => {
     port: 0,
     host: '::1',
     databaseUrl: 'postgresql://me:p%40ss,@db-1:5432/ranbook?sslmode=require',
+    redisUrl: 'redis://me:p%40ss@cache-1:6379/1',
     dataDir: '/srv/ran book',
     dataDirGiven: true,
     adminKey: 'k'.repeat(32),
@@ -82,6 +85,12 @@ test.each([
   ['DATABASE_URL', 'postgres://user:100%@host/db'],
   ['DATABASE_URL', 'postgres://user:password@one:5432,two:5432/db'],
   ['DATABASE_URL', 'postgres://one%2Ctwo/db'],
+  ['REDIS_URL', 'host:6379'],
+  ['REDIS_URL', 'http://host:6379'],
+  ['REDIS_URL', 'redis://'],
+  ['REDIS_URL', 'redis://host:70000'],
+  ['REDIS_URL', 'redis+sentinel://one,two'],
+  ['REDIS_URL', 'redis://one,two/1'],
   ['RANBOOK_DATA_DIR', '/srv/\0'],
   ['RANBOOK_ADMIN_KEY', 'k'.repeat(31)],
   ['RANBOOK_ADMIN_KEY', `${'k'.repeat(32)} k`],
@@ -106,10 +115,23 @@ test.each([
 })
 
 test('a wrong secret is named and never shown', () => {
-  const text = faults({ RANBOOK_ADMIN_KEY: 'canary-short', DATABASE_URL: 'mysql://canary:canary@host/db' }).join(' ')
-  expect(text).toContain('RANBOOK_ADMIN_KEY')
-  expect(text).toContain('DATABASE_URL')
+  const text = faults({
+    RANBOOK_ADMIN_KEY: 'canary-short',
+    DATABASE_URL: 'mysql://canary:canary@host/db',
+    REDIS_URL: 'redis://canary:canary%@canary/db',
+  }).join(' ')
+  for (const name of ['RANBOOK_ADMIN_KEY', 'DATABASE_URL', 'REDIS_URL']) expect(text).toContain(name)
   expect(text).not.toContain('canary')
+})
+
+test.each([
+  'redis://cache',
+  'rediss://:secret@cache:6380/2',
+  'redis+sentinel://one,two:26379/mymaster/1',
+  'redis+cluster://one:7000',
+  'redis://one:7000,two:7000,[::1]:7001',
+])('%s is taken as the address of a Redis', (url) => {
+  expect(ready({ REDIS_URL: url }).config.redisUrl).toBe(url)
 })
 
 test('all wrong variables are named at once', () => {
@@ -126,7 +148,7 @@ test.each(['RANBOOK_REWOUND_TO', 'RANBOOK_PAYLOAD_KEY_FILE'])(
   },
 )
 
-test.each(['REDIS_URL', 'RANBOOK_PRUNE_INTERVAL_MS', 'RANBOOK_TARGET_ALLOWLIST'])(
+test.each(['RANBOOK_PRUNE_INTERVAL_MS', 'RANBOOK_TARGET_ALLOWLIST'])(
   '%s of a shared compose file is ignored with a warning that says what follows',
   (name) => {
     const { warnings } = ready({ [name]: 'redis://canary@host' })

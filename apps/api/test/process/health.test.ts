@@ -9,6 +9,7 @@ function health(storeNow: () => Promise<number>): {
   const { readiness } = createHealth({
     storeNow,
     database: 'PostgreSQL',
+    redis: null,
     processNow: () => clock.now,
     draining: () => clock.draining,
   })

@@ -42,11 +42,13 @@ export function registerClasses(serve: Serve, { classes }: HttpDeps): void {
   serve(routes.putClass, async (call) => {
     const name = writableName(call)
     const { policy, reason, acceptShortRetention } = validate(classPutSchema, await readJsonBody(call))
-    if (acceptShortRetention) {
-      throw new HttpProblem('not_available', 'accept_short_retention is not available in this version. Leave it out.')
-    }
     const expected = await expectedVersion(classes, call, name)
-    const outcome = await classes.put(name, policy, expected, editorOf(call, reason))
+    const outcome = await classes.put(
+      name,
+      policy,
+      { expectedVersion: expected, acceptShort: acceptShortRetention },
+      editorOf(call, reason),
+    )
     switch (outcome.kind) {
       case 'refused':
         throw new HttpProblem(outcome.fault.code, outcome.fault.detail)

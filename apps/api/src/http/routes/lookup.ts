@@ -1,5 +1,5 @@
 import { type CoverageView, errorCodes, type LookupRecordView, type LookupView, routes } from '@ranbook/contract'
-import { type Coverage, recordId, visibleState } from '@ranbook/rules'
+import { type Coverage, durationText, lossText, recordId, visibleState } from '@ranbook/rules'
 import type { RecordAnswer } from '../../ledger/describe-records.ts'
 import { type LookupDeps, lookup } from '../../ledger/lookup.ts'
 import { jsonAnswer } from '../answer.ts'
@@ -13,7 +13,7 @@ import { duplicatesView, timeOrNull } from '../write-record-file.ts'
 
 /** `GET /v1/lookup`: "did this ever run?" */
 export function registerLookup(serve: Serve, { ledger, classes }: HttpDeps): void {
-  const deps: LookupDeps = { store: ledger.store, classes, now: Date.now }
+  const deps: LookupDeps = { store: ledger.store, windows: ledger.windows, classes, now: Date.now }
 
   serve(routes.lookup, async (call) => {
     const { q, class: className, consumer, at } = parseQuery(call, routes.lookup.query)
@@ -39,7 +39,7 @@ export function registerLookup(serve: Serve, { ledger, classes }: HttpDeps): voi
 function recordView(answer: RecordAnswer): LookupRecordView {
   const { record, now } = answer
   return {
-    id: recordId(record.digest),
+    id: recordId(record),
     class: record.class,
     consumer: record.consumer,
     key: record.key,
@@ -58,11 +58,12 @@ function recordView(answer: RecordAnswer): LookupRecordView {
   }
 }
 
-function coverageView({ class: name, completeSince, gap }: Coverage): CoverageView {
-  return { class: name, store: 'ledger', complete_since: timeText(completeSince), note: noteOf(gap) }
+function coverageView(coverage: Coverage): CoverageView {
+  const { class: name, store, completeSince } = coverage
+  return { class: name, store, complete_since: timeText(completeSince), note: noteOf(coverage) }
 }
 
-function noteOf(gap: Coverage['gap']): string | null {
+function noteOf({ gap, completeSince }: Coverage): string | null {
   if (gap === null) return null
   switch (gap.kind) {
     case 'ledger_newer':
@@ -73,5 +74,13 @@ function noteOf(gap: Coverage['gap']): string | null {
       return `First claimed here at ${timeText(gap.firstSeenAt)}, after the time asked.`
     case 'never_claimed':
       return 'Not claimed here yet.'
+    case 'window_over':
+      return `A ${durationText(gap.windowMs)} window: a run before ${timeText(completeSince)} would be forgotten.`
+    case 'window_lost':
+      return `${lossText(gap.cause)} between ${timeText(gap.fromAt)} and ${timeText(gap.toAt)}: a run before that may be lost.`
+    case 'window_unreachable':
+      return 'Its window can not be asked now.'
+    case 'keys_forgotten':
+      return `A run before ${timeText(completeSince)} may be forgotten, as retention says.`
   }
 }

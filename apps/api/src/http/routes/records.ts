@@ -1,5 +1,5 @@
 import { limits, type RecordListQuery, routes } from '@ranbook/contract'
-import { parseRecordId } from '@ranbook/rules'
+import { parseRecordId, recordId } from '@ranbook/rules'
 import { getRecord } from '../../ledger/get-record.ts'
 import { type RecordQuery, searchRecords } from '../../ledger/search-records.ts'
 import { jsonAnswer } from '../answer.ts'
@@ -22,10 +22,10 @@ export function registerRecords(serve: Serve, { ledger, audit }: HttpDeps): void
   })
 
   serve(routes.getRecord, async (call) => {
-    const digest = parseRecordId(pathParam(call, 'id'))
-    const file = digest === null ? null : await getRecord(ledger.store, call.caller.scope, digest)
-    if (digest === null || file === null) throw notFound()
-    return jsonAnswer(recordFileJson(file, await audit.ofRecord(digest)))
+    const id = parseRecordId(pathParam(call, 'id'))
+    const file = id === null ? null : await getRecord(ledger, call.caller.scope, id)
+    if (file === null) throw notFound()
+    return jsonAnswer(recordFileJson(file, await audit.ofRecord(recordId(file.full.record))))
   })
 }
 

@@ -1,6 +1,6 @@
 import type { DuplicateTally } from '@ranbook/rules'
+import { distinctRounds } from '../distinct-rounds.ts'
 import { plainArray, timeArray } from './array-literal.ts'
-import { distinctRounds } from './distinct-rounds.ts'
 import type { Runner } from './lane.ts'
 
 /**

@@ -6,8 +6,10 @@ import type { Session } from './lane.ts'
 type AuditRow = Omit<AuditLine, 'requestId'> & { request_id: string | null }
 
 /** The audit in Postgres. */
-export function createAuditStore({ reads }: Pick<ColdConnections, 'reads'>): AuditStore {
+export function createAuditStore({ reads, changes }: Pick<ColdConnections, 'reads' | 'changes'>): AuditStore {
   return {
+    write: (entry) => changes.use((session) => writeAudit(session, entry)),
+
     async linesAbout(target, actionPrefix, limit) {
       const rows = await reads.use((session) =>
         session.unsafe<AuditRow[]>(READ_AUDIT_ABOUT, [target, actionPrefix, limit]),

@@ -22,7 +22,7 @@ SET version = t.version, state = t.state, cause = t.cause, generation = t.genera
   on_lease_expiry = t.on_lease_expiry, lease_expires_at = to_timestamp(t.lease_expires_at),
   sweep_at = to_timestamp(t.sweep_at), claimed_at = to_timestamp(t.claimed_at), ended_at = to_timestamp(t.ended_at),
   available_at = to_timestamp(t.available_at), fingerprint_kind = t.fingerprint_kind, fingerprint = t.fingerprint,
-  result = t.result, error = t.error, payload = COALESCE(r.payload, t.payload),
+  result = t.result, error = t.error, details_erased_at = NULL, payload = COALESCE(r.payload, t.payload),
   refs = COALESCE(r.refs, string_to_array(t.refs, E'\\x1f')), source = COALESCE(r.source, t.source),
   seq = COALESCE(r.seq, t.seq), occurred_at = COALESCE(r.occurred_at, to_timestamp(t.occurred_at))
 FROM unnest(
@@ -53,7 +53,7 @@ SET version = t.version, state = t.state, cause = t.cause, generation = t.genera
   on_lease_expiry = t.on_lease_expiry, lease_expires_at = to_timestamp(t.lease_expires_at),
   sweep_at = to_timestamp(t.sweep_at), claimed_at = to_timestamp(t.claimed_at), ended_at = to_timestamp(t.ended_at),
   available_at = to_timestamp(t.available_at), fingerprint_kind = t.fingerprint_kind, fingerprint = t.fingerprint,
-  result = t.result, error = t.error, payload = COALESCE(r.payload, t.payload),
+  result = t.result, error = t.error, details_erased_at = NULL, payload = COALESCE(r.payload, t.payload),
   refs = COALESCE(r.refs, string_to_array(t.refs, E'\\x1f')), source = COALESCE(r.source, t.source),
   seq = COALESCE(r.seq, t.seq), occurred_at = COALESCE(r.occurred_at, to_timestamp(t.occurred_at))
 FROM unnest(

@@ -2,9 +2,10 @@
 // Lists go in as one JSON text, times come out as milliseconds since 1970; both work with any setting of the driver.
 // Class patterns of a scope go in as LIKE patterns, see `likePatterns`.
 
-/** How often policies were changed; 0 before the first change. */
-export const POLICY_REVISION = `
-SELECT coalesce((SELECT value::text::float8 FROM setting WHERE name = 'policy_revision'), 0) AS revision`
+/** How often policies or places were changed: both counts only grow, so their sum tells whether either did. And the clock. */
+export const REVISION = `
+SELECT (SELECT sum(value::text::float8) FROM setting WHERE name IN ('policy_revision', 'window_revision')) AS revision,
+       floor(extract(epoch FROM now()) * 1000)::float8 AS now`
 
 /**
  * Counts a change of policies and locks the count until the transaction ends, so that changes come one after the other
@@ -15,9 +16,25 @@ INSERT INTO setting (name, value, updated_at) VALUES ('policy_revision', '1', da
 ON CONFLICT (name) DO UPDATE
   SET value = to_json(setting.value::text::bigint + 1), updated_at = EXCLUDED.updated_at`
 
-/** All policies and the revision they stand at, in one snapshot. */
+/** All policies, what is known of places, and the revisions they stand at, in one snapshot. Losses: the newest 1 000. */
 export const READ_POLICIES = `
-SELECT coalesce((SELECT value::text::float8 FROM setting WHERE name = 'policy_revision'), 0) AS revision,
+SELECT (SELECT sum(value::text::float8) FROM setting WHERE name IN ('policy_revision', 'window_revision')) AS revision,
+       (SELECT value::text::float8 FROM setting WHERE name = 'policy_revision') AS policy_revision,
+       floor(extract(epoch FROM now()) * 1000)::float8 AS now,
+       coalesce((SELECT json_agg(e ORDER BY e.since)::text FROM (
+         SELECT class, floor(extract(epoch FROM since) * 1000)::float8 AS since, store, window_ms FROM class_era
+       ) e), '[]') AS eras,
+       coalesce((SELECT json_agg(p)::text FROM (
+         SELECT class, floor(extract(epoch FROM redis_until) * 1000)::float8 AS redis_until,
+                floor(extract(epoch FROM postgres_until) * 1000)::float8 AS postgres_until, ledger_held
+         FROM class_place
+       ) p), '[]') AS places,
+       coalesce((SELECT json_agg(l)::text FROM (
+         SELECT class, cause, floor(extract(epoch FROM from_at) * 1000)::float8 AS from_at,
+                floor(extract(epoch FROM to_at) * 1000)::float8 AS to_at,
+                floor(extract(epoch FROM until_at) * 1000)::float8 AS until_at, detail
+         FROM window_loss ORDER BY id DESC LIMIT 1000
+       ) l), '[]') AS losses,
        coalesce((
          SELECT json_agg(p)::text
          FROM (SELECT name, version, policy::text AS policy,
@@ -92,13 +109,22 @@ INSERT INTO class_review (class, at, by) VALUES ($1, date_trunc('milliseconds', 
 ON CONFLICT (class) DO NOTHING
 RETURNING class`
 
-/** $1 [{consumer, class}, …]. In one order, so that no two calls wait for each other. */
+/**
+ * $1 [{consumer, class}, …], $2 the policies' revision they were judged by. In one order, so that no two calls wait for
+ * each other. The count is locked: whoever changes policies waits until the pairs are there to be seen, and who comes
+ * after such a change adds nothing. Answers whether the revision still stood.
+ */
 export const ADD_PAIRS = `
-INSERT INTO class_seen (class, consumer, first_seen_at)
-SELECT class, consumer, date_trunc('milliseconds', now())
-FROM json_to_recordset($1::text::json) AS pair (class text, consumer text)
-ORDER BY class COLLATE "C", consumer COLLATE "C"
-ON CONFLICT (class, consumer) DO NOTHING`
+WITH standing AS MATERIALIZED (
+  SELECT name FROM setting WHERE name = 'policy_revision' AND value::text::float8 = $2::float8 FOR SHARE
+), added AS (
+  INSERT INTO class_seen (class, consumer, first_seen_at)
+  SELECT pair.class, pair.consumer, date_trunc('milliseconds', now())
+  FROM standing, json_to_recordset($1::text::json) AS pair (class text, consumer text)
+  ORDER BY pair.class COLLATE "C", pair.consumer COLLATE "C"
+  ON CONFLICT (class, consumer) DO NOTHING
+)
+SELECT EXISTS (SELECT FROM standing) AS stood`
 
 /** $1 class patterns, $2 consumer or null, $3 class asked or null, $4 consumer asked or null, $5 limit. */
 export const FIND_PAIRS = `

@@ -1,37 +1,37 @@
-import { type Policy, policySchema } from '@ranbook/contract'
-import {
-  type ClassStore,
-  findPolicyFault,
-  type PolicyChange,
-  type PolicyEdit,
-  type Scope,
-  type SeenClass,
-  type SeenPair,
-  type StoredPolicy,
-} from '@ranbook/rules'
+import type { ClassStore, PolicyChange, PolicyEdit, Scope, SeenClass, SeenPair, StoredPolicy } from '@ranbook/rules'
 import { writeAudit } from './audit-store.ts'
 import * as statement from './class-statements.ts'
 import type { ColdConnections } from './cold-connections.ts'
 import type { Session } from './lane.ts'
 import { likePatterns } from './like-patterns.ts'
 import { onlyRow } from './only-row.ts'
+import { type PlacesRow, placesKnown } from './place-rows.ts'
+import { placeWrites, readAllPolicies, writeEras } from './place-writes.ts'
+import { readKept } from './read-kept.ts'
+import { type PolicyRow, storedPolicy } from './stored-policy.ts'
 
-type PolicyRow = { name: string; version: number; policy: string; updated_at: number; updated_by: string }
+type PoliciesRow = PlacesRow & { revision: number; policy_revision: number; now: number; policies: string }
 
 /** Policies and seen classes in Postgres. */
 export function createClassStore({ refresh, claims, changes, reads }: ColdConnections): ClassStore {
   return {
     async revision() {
-      const rows = await refresh.use((session) => session.unsafe<{ revision: number }[]>(statement.POLICY_REVISION))
-      return onlyRow(rows).revision
+      const rows = await refresh.use((session) =>
+        session.unsafe<{ revision: number; now: number }[]>(statement.REVISION),
+      )
+      return onlyRow(rows)
     },
 
     async readPolicies() {
-      const rows = await refresh.use((session) =>
-        session.unsafe<{ revision: number; policies: string }[]>(statement.READ_POLICIES),
-      )
-      const { revision, policies } = onlyRow(rows)
-      return { revision, policies: (JSON.parse(policies) as PolicyRow[]).map(storedPolicy) }
+      const rows = await refresh.use((session) => session.unsafe<PoliciesRow[]>(statement.READ_POLICIES))
+      const { revision, policy_revision, now, policies, ...places } = onlyRow(rows)
+      return {
+        revision,
+        policyRevision: policy_revision,
+        policies: (JSON.parse(policies) as PolicyRow[]).map(storedPolicy),
+        places: placesKnown(places),
+        now,
+      }
     },
 
     changePolicy: (name, decide) =>
@@ -76,9 +76,14 @@ export function createClassStore({ refresh, claims, changes, reads }: ColdConnec
         }),
       ),
 
-    async addPairs(pairs) {
-      await claims.use((session) => session.unsafe(statement.ADD_PAIRS, [JSON.stringify(pairs)]))
+    async addPairs(pairs, policyRevision) {
+      const rows = await claims.use((session) =>
+        session.unsafe<{ stood: boolean }[]>(statement.ADD_PAIRS, [JSON.stringify(pairs), policyRevision]),
+      )
+      return onlyRow(rows).stood
     },
+
+    ...placeWrites(claims),
 
     async findPairs(scope, only, limit) {
       const parameters = [JSON.stringify(likePatterns(scope.classes)), scope.consumer, only.class, only.consumer, limit]
@@ -87,6 +92,8 @@ export function createClassStore({ refresh, claims, changes, reads }: ColdConnec
       )
       return rows.map((row): SeenPair => ({ class: row.class, consumer: row.consumer, firstSeenAt: row.first_seen_at }))
     },
+
+    readKept: (classNames) => reads.use((session) => readKept(session, classNames)),
 
     async ledgerBeganAt() {
       const [row] = await reads.use((session) => session.unsafe<{ began_at: number }[]>(statement.LEDGER_BEGAN_AT))
@@ -105,6 +112,7 @@ async function changePolicy(
   const [standing] = await transaction.unsafe<PolicyRow[]>(statement.READ_POLICY, [name])
   const edit = decide(standing === undefined ? null : storedPolicy(standing))
   if (edit === null) return null
+  const before = await readAllPolicies(transaction)
   const [last] = await transaction.unsafe<{ version: number }[]>(statement.LAST_VERSION, [name])
   const version = (last?.version ?? 0) + 1
   const { actor, reason } = edit.audit
@@ -119,6 +127,7 @@ async function changePolicy(
     actor,
     reason,
   ])
+  await writeEras(transaction, before, await readAllPolicies(transaction))
   await writeAudit(transaction, edit.audit)
   return { name, version, policy: edit.policy, updatedAt: written?.at ?? 0, updatedBy: actor }
 }
@@ -150,22 +159,6 @@ async function readClasses(session: Session, scope: Scope, names: readonly strin
       firstSeenAt: row.first_seen_at,
     }
   })
-}
-
-function storedPolicy(row: PolicyRow): StoredPolicy {
-  return {
-    name: row.name,
-    version: row.version,
-    policy: readablePolicy(row.policy),
-    updatedAt: row.updated_at,
-    updatedBy: row.updated_by,
-  }
-}
-
-/** Null for what a newer version stored and this one would serve wrongly. */
-function readablePolicy(text: string): Policy | null {
-  const parsed = policySchema.safeParse(JSON.parse(text))
-  return parsed.success && findPolicyFault(parsed.data) === null ? parsed.data : null
 }
 
 type HistoryRow = {

@@ -1,7 +1,7 @@
 import type { Change, LedgerRecord } from '@ranbook/rules'
+import { distinctRounds, type Placed } from '../distinct-rounds.ts'
 import { changeParameters, traceParameters } from './change-parameters.ts'
 import { CHANGE_RECORDS, CHANGE_RECORDS_WITH_TRACES, DRAW_FENCING_TOKENS } from './change-statements.ts'
-import { distinctRounds, type Placed } from './distinct-rounds.ts'
 import type { Runner } from './lane.ts'
 import { storedDigest } from './stored-fields.ts'
 

@@ -1,6 +1,6 @@
 import { type CompleteRequest, completedFields, type LedgerRecord } from '@ranbook/rules'
+import { distinctRounds, type Placed } from '../distinct-rounds.ts'
 import { plainArray, textArray } from './array-literal.ts'
-import { distinctRounds, type Placed } from './distinct-rounds.ts'
 import type { Runner } from './lane.ts'
 import { stateCodes } from './record-codes.ts'
 import { leaseExpiryOf } from './record-row.ts'
@@ -99,6 +99,7 @@ function completedRecord(
     firstClaimedAt: storedTime(row[11]),
     claimedAt: storedTime(row[12]),
     fingerprint: storedFingerprint(row[14], row[15]),
+    window: null,
     ...completedFields(result, now),
   }
 }

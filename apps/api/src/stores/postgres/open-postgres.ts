@@ -1,5 +1,6 @@
-import { StoreError } from '@ranbook/rules'
-import { type CoalescedStore, coalesce } from '../coalesce.ts'
+import { type ClaimStore, type RecordStore, StoreError } from '@ranbook/rules'
+import { type Coalesced, coalesce } from '../coalesce.ts'
+import { createWindowStore } from '../window/create-window-store.ts'
 import type { ColdConnections } from './cold-connections.ts'
 import { createPostgresStore } from './create-postgres-store.ts'
 import { createLane, type Lane } from './lane.ts'
@@ -8,6 +9,7 @@ import { PostgresRefused } from './postgres-refused.ts'
 import type { PostgresTarget } from './postgres-target.ts'
 import { probeServer } from './probe-server.ts'
 import { coldSettings, hotSettings, lostAfterMs } from './session-settings.ts'
+import { createWindowCells, removeWindowCellsOver } from './window-cells.ts'
 
 export type { PostgresTarget } from './postgres-target.ts'
 
@@ -20,7 +22,11 @@ export type OpenOptions = {
 /** An open database. It comes back by itself when the server does; nothing it does ends the process. */
 export type Postgres = {
   /** The ledger, concurrent calls gathered. */
-  records: CoalescedStore
+  records: Coalesced<RecordStore>
+  /** Windows in a table, gathered too. */
+  windows: ClaimStore
+  /** Removes records of those windows that are forgotten, at most so many. Returns how many. */
+  removeForgotten(limit: number): Promise<number>
   /** For all that is not in the ledger's own tables. */
   cold: ColdConnections
   /** The store's clock in ms, asked on a connection of its own. Throws StoreError. */
@@ -97,16 +103,20 @@ export async function openPostgres({ target, processes = 1 }: OpenOptions): Prom
   const refresh = createLanePool([coldLane()], singleWaitLimitMs)
   const clock = createLanePool([coldLane()])
   const pools = [gathered, beside, reads, changes, refresh, clock]
-  const records = coalesce(createPostgresStore({ gathered, beside, reads }), {
+  const bounds = {
     inFlightMax,
     ...gatherBounds,
     ...batchBounds,
     ...queueBounds,
     monotonicMs: () => performance.now(),
-  })
+  }
+  const records = coalesce(createPostgresStore({ gathered, beside, reads }), bounds)
+  const windows = coalesce(createWindowStore(createWindowCells(gathered), 'postgres'), bounds)
 
   return {
     records,
+    windows,
+    removeForgotten: (limit) => removeWindowCellsOver(beside, limit),
     cold: { refresh, claims: beside, changes, reads },
     pooled,
     queues: records.queued,

@@ -28,6 +28,7 @@ export type RecordRow = readonly [
   fingerprint: string | null,
   result: string | null,
   error: string | null,
+  detailsErasedAt: number | null,
 ]
 
 const stateOf = wordsOf(stateCodes)
@@ -61,5 +62,7 @@ export function recordOf(digest: string, row: RecordRow): LedgerRecord {
     fingerprint: storedFingerprint(row[19], row[20]),
     result: row[21],
     error: row[22],
+    detailsErasedAt: storedTime(row[23]),
+    window: null,
   }
 }

@@ -48,6 +48,7 @@ export const record = pgTable(
     availableAt: time('available_at'),
     seq: bigint('seq', { mode: 'bigint' }),
     occurredAt: time('occurred_at'),
+    detailsErasedAt: time('details_erased_at'),
     version: integer('version').notNull(),
     generation: integer('generation').notNull(),
     attempt: integer('attempt').notNull(),
@@ -79,6 +80,10 @@ export const record = pgTable(
     index('record_state_page')
       .on(table.state, table.firstClaimedAt)
       .where(sql`state > 2 OR (state = 1 AND sweep_at IS NULL)`),
+    // The pruner's: settled records of a class by the end of their last attempt, those with details first.
+    index('record_retention')
+      .on(table.class, sql`(details_erased_at IS NOT NULL)`, table.endedAt)
+      .where(sql`state = 2 OR state = 4 OR state = 6`),
     index('record_refs').using('gin', table.refs).where(sql`refs IS NOT NULL`),
     index('record_source').on(table.source, table.seq).where(sql`source IS NOT NULL`),
     // Few and short on purpose: each statement parses them anew, and a dozen cost it 100 µs.
@@ -130,7 +135,10 @@ export const lateCompletion = pgTable(
     at: time('at').notNull(),
     result: jsonText('result'),
   },
-  (table) => [primaryKey({ name: 'late_completion_pkey', columns: [table.recordId, table.claimToken] })],
+  (table) => [
+    primaryKey({ name: 'late_completion_pkey', columns: [table.recordId, table.claimToken] }),
+    index('late_completion_at').on(table.at),
+  ],
 )
 
 /** Deliveries answered `duplicate`. Apart from `record`, so that counting never touches, locks or bloats the row. */

@@ -13,13 +13,15 @@ export function storeErrorOf(error: unknown): StoreError | null {
   return code === null ? null : new StoreError(code, `${sentences[code]} (${error.code})`, { cause: error })
 }
 
-const sentences: Readonly<Record<StoreErrorCode, string>> = {
+type DatabaseErrorCode = Exclude<StoreErrorCode, 'window_unavailable'>
+
+const sentences: Readonly<Record<DatabaseErrorCode, string>> = {
   store_unavailable: 'the database did not answer',
   storage_full: 'the database has no space left',
   overloaded: 'the database gave the statement up',
 }
 
-function codeOfSqlState(sqlState: string): StoreErrorCode | null {
+function codeOfSqlState(sqlState: string): DatabaseErrorCode | null {
   switch (sqlState) {
     case '53100': // disk_full
       return 'storage_full'
