@@ -12,6 +12,7 @@ import { registerMe } from './http/routes/me.ts'
 import { registerPresets } from './http/routes/presets.ts'
 import { registerRecords } from './http/routes/records.ts'
 import { registerResolve } from './http/routes/resolve.ts'
+import { registerRetention } from './http/routes/retention.ts'
 import { registerService } from './http/routes/service.ts'
 import { registerSettlements } from './http/routes/settlements.ts'
 import { registerStats } from './http/routes/stats.ts'
@@ -35,6 +36,7 @@ export function createApp(deps: HttpDeps): App {
   registerApiKeys(serve, deps)
   registerMe(serve)
   registerPresets(serve)
+  registerRetention(serve, deps)
   registerService(serve, deps)
   const assets: Assets = new Map([...(deps.webRoot === null ? [] : webAssets(deps.webRoot)), ...docsAssets()])
   serveUnmatched(app, host, assets)

@@ -23,6 +23,7 @@ export type Config = {
   publicUrl: string | null
   workers: number
   sweepIntervalMs: number
+  pruneIntervalMs: number
   logLevel: LogLevel
   /** Drain when the standard input ends: whoever started the server holds it open for as long as it shall run. */
   exitWithStdin: boolean
@@ -79,6 +80,7 @@ const variables = z.object({
   // Past the number of cores another process only costs memory; 64 is far past it on the machines this is for.
   RANBOOK_WORKERS: wholeNumber(1, 64).default(1),
   RANBOOK_SWEEP_INTERVAL_MS: wholeNumber(100, 60_000).default(1000),
+  RANBOOK_PRUNE_INTERVAL_MS: wholeNumber(100, 86_400_000).default(60_000),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
   RANBOOK_EXIT_WITH_STDIN: z.enum(['0', '1'], { error: 'must be 0 or 1' }).default('0'),
 })
@@ -88,7 +90,6 @@ const secrets: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'REDIS_U
 
 /** Known to other versions. Ignoring the first kind is harmless and said so; the second kind asks for a safety that would be missing. */
 const ignoredHere: Readonly<Record<string, string>> = {
-  RANBOOK_PRUNE_INTERVAL_MS: 'nothing is pruned',
   RANBOOK_TARGET_ALLOWLIST: 'nothing is sent to any target',
 }
 const refusedHere: Readonly<Record<string, string>> = {
@@ -128,6 +129,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       publicUrl: read.RANBOOK_PUBLIC_URL ?? null,
       workers: read.RANBOOK_WORKERS,
       sweepIntervalMs: read.RANBOOK_SWEEP_INTERVAL_MS,
+      pruneIntervalMs: read.RANBOOK_PRUNE_INTERVAL_MS,
       logLevel: read.LOG_LEVEL,
       exitWithStdin: read.RANBOOK_EXIT_WITH_STDIN === '1',
     },

@@ -10,7 +10,7 @@ export type ClassKept = {
   /** Oldest first, at least one: of a class that never moved, its policy's store from the start. */
   eras: readonly [ClassEra, ...ClassEra[]]
   places: ClassPlaces | null
-  /** Retention may have forgotten keys that settled before it; null: it forgot none. */
+  /** Retention may have forgotten keys that settled until then; null: it forgot none. */
   keysCompleteSince: number | null
 }
 
@@ -115,7 +115,8 @@ function lastBound(
   const { now, losses } = known.kept
   const bounds = [...windowBounds(kept, now), ...lossBounds(name, kept, losses)]
   if (kept.keysCompleteSince !== null) {
-    bounds.push({ since: kept.keysCompleteSince, limit: { kind: 'keys_forgotten' } })
+    // A key that settled in that very millisecond may be among them.
+    bounds.push({ since: kept.keysCompleteSince + 1, limit: { kind: 'keys_forgotten' } })
   }
   let last: Bound | null = null
   for (const bound of bounds) {

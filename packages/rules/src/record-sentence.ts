@@ -74,9 +74,13 @@ function ranClause(facts: RecordFacts): string {
     return `${times}: ${consumer} completed an earlier generation, and generation ${record.generation} is ${record.state}, ${first}`
   }
   const when = record.endedAt === null ? '' : ` at ${utc(record.endedAt)}`
+  const erased =
+    record.detailsErasedAt === null
+      ? ''
+      : `, and its result was erased at ${utc(record.detailsErasedAt)} as the policy says`
   return record.cause === 'operator'
-    ? `${times}: an operator marked it completed${when}, after attempt ${record.attempt} of ${consumer}, ${first}`
-    : `${times}: ${consumer} completed it${when}, attempt ${record.attempt}, ${first}`
+    ? `${times}: an operator marked it completed${when}, after attempt ${record.attempt} of ${consumer}, ${first}${erased}`
+    : `${times}: ${consumer} completed it${when}, attempt ${record.attempt}, ${first}${erased}`
 }
 
 /** Was every attempt heard of in time, so that nothing more can have run than what stands here? */

@@ -10,7 +10,10 @@ export type RecordVerdict = Exclude<Verdict, 'never' | 'unknown'>
  */
 export function verdictOf(record: LedgerRecord, completedBefore: number, now: number): RecordVerdict {
   const state = visibleState(record, now)
-  if (state === 'completed') return completedBefore > 0 ? 'ran_again' : 'ran'
+  if (state === 'completed') {
+    if (completedBefore > 0) return 'ran_again'
+    return record.detailsErasedAt === null ? 'ran' : 'ran_details_erased'
+  }
   if (completedBefore > 0) return completedBefore > 1 ? 'ran_again' : 'ran'
   switch (state) {
     case 'claimed':

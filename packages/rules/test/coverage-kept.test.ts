@@ -103,9 +103,9 @@ test('a window left for the ledger and taken up again is as old as the shorter o
 
 test('keys that retention may have forgotten are told with the time before which they settled', () => {
   const told = { keysCompleteSince: now - 30 * dayMs }
-  expect(edgeOf(told)).toBe(now - 30 * dayMs)
+  expect(edgeOf(told)).toBe(now - 30 * dayMs + 1)
   expect(coverage(told)).toMatchObject({ store: 'ledger', gap: { kind: 'keys_forgotten' } })
-  expect(coverage({ ...told, firstSeenAt: now - 30 * dayMs }).gap).toBeNull()
+  expect(coverage({ ...told, firstSeenAt: now - 30 * dayMs + 1 }).gap).toBeNull()
 })
 
 const loss = { class: null, cause: 'flushed', fromAt: now - 3 * hourMs, toAt: now - 2 * hourMs } as const

@@ -174,7 +174,7 @@ describe('where a class is not known in full', () => {
   test('about a time it names that time, and every reason', () => {
     const coverage = knownAs({ 'page.viewed': window, 'page.seen': pruned }, { at })
     expect(unknown(coverage, at)).toContain(
-      'at 2026-03-05 00:00:00 UTC, the time asked, 1 class was complete, but in page.viewed, a 24 h window, a run before 2026-11-29 10:00:10 UTC would be forgotten; in page.seen a run before 2026-09-01 00:00:00 UTC may be forgotten, as retention says (',
+      'at 2026-03-05 00:00:00 UTC, the time asked, 1 class was complete, but in page.viewed, a 24 h window, a run before 2026-11-29 10:00:10 UTC would be forgotten; in page.seen a run before 2026-09-01 00:00:01 UTC may be forgotten, as retention says (',
     )
   })
 

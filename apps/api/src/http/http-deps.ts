@@ -1,4 +1,4 @@
-import type { AttentionStore, StatsStore, StoreWarning } from '@ranbook/rules'
+import type { AttentionStore, RetentionStore, StatsStore, StoreWarning } from '@ranbook/rules'
 import type { AccessBook, AuditBook } from '../access/access-book.ts'
 import type { WaitRoom } from '../ledger/claim-waiting.ts'
 import type { ClassBook } from '../ledger/class-book.ts'
@@ -20,6 +20,7 @@ export type HttpDeps = {
   access: AccessBook
   audit: AuditBook
   classes: ClassBook
+  retention: RetentionStore
   stats: Pick<StatsStore, 'read'>
   attention: AttentionStore
   /** What this process knows of how its stores are set up or reached; shown under attention. */

@@ -36,6 +36,8 @@ type PutOutcome =
 export type ClassBook = PolicyBook & {
   /** The revision of the policies in force here. */
   policyRevision(): number
+  /** Names under which a policy stands, as last read. */
+  policyNames(): readonly string[]
   /** Where classes are kept, as last read. */
   placesKnown(): PlacesKnown
   /** The store's clock in ms, carried on from the last reading: some ms behind it at most. */

@@ -33,7 +33,10 @@ export async function createClassBook({
     read: async () => {
       const { revision, policyRevision, policies, places, now } = await store.readPolicies()
       carryOn(now)
-      return { revision, value: { ...createPoliciesInForce(policies), policyRevision, places } }
+      return {
+        revision,
+        value: { ...createPoliciesInForce(policies), names: policies.map(({ name }) => name), policyRevision, places },
+      }
     },
     monotonicMs,
   })
@@ -50,6 +53,7 @@ export async function createClassBook({
   return {
     policyFor: (className) => copy.current().policyFor(className),
     policyRevision: () => copy.current().policyRevision,
+    policyNames: () => copy.current().names,
     placesKnown: () => copy.current().places,
     storeNow: () => clock.storeMs + (monotonicMs() - clock.readAtMs),
 

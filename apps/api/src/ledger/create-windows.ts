@@ -110,12 +110,13 @@ export function createWindows(deps: WindowsDeps): Windows & { keepOutages(): Pro
     storeNow: classes.storeNow,
 
     cover(bounds) {
-      const short = bounds.filter((bound) => bound.until > coveredUntil(bound))
+      const needed = highest(bounds)
+      const short = needed.filter((bound) => bound.until > coveredUntil(bound))
       // A key of a window that goes on though its class came to the ledger: the ledger's numbers shall stay above.
-      const leaving = bounds.some(({ class: name }) => classes.policyFor(name).store === 'ledger')
+      const leaving = needed.some(({ class: name }) => classes.policyFor(name).store === 'ledger')
       if (short.length === 0 && !leaving) return null
       const raise = async (): Promise<void> => {
-        const raised = (short.length === 0 ? bounds : short).map((bound) => ({
+        const raised = (short.length === 0 ? needed : short).map((bound) => ({
           ...bound,
           until: Math.ceil(bound.until + Math.max(coverSlackMinMs, (bound.until - classes.storeNow()) / 8)),
         }))
@@ -140,6 +141,17 @@ export function createWindows(deps: WindowsDeps): Windows & { keepOutages(): Pro
       for (const name of fallingBack) await store.prolongOutage(name, outageMs)
     },
   }
+}
+
+/** One bound of each class and place. */
+function highest(bounds: readonly Bound[]): Bound[] {
+  const byName = new Map<string, Bound>()
+  for (const bound of bounds) {
+    const name = boundName(bound.class, bound.place)
+    const other = byName.get(name)
+    if (other === undefined || other.until < bound.until) byName.set(name, bound)
+  }
+  return [...byName.values()]
 }
 
 function boundName(className: string, place: WindowPlace): string {

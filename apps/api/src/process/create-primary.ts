@@ -62,6 +62,7 @@ export function createPrimary({ config, log, version, webRoot, say }: PrimaryDep
       adminKey: adminKey.accepted,
       processes: config.workers,
       sweepIntervalMs: config.sweepIntervalMs,
+      pruneIntervalMs: config.pruneIntervalMs,
       webRoot,
       version,
     }

@@ -10,6 +10,7 @@ import { startDuplicateTally } from '../jobs/duplicate-tally.ts'
 import { startForgottenWindows } from '../jobs/forgotten-windows.ts'
 import { type Job, repeatedly } from '../jobs/job.ts'
 import { startMismatchTally } from '../jobs/mismatch-tally.ts'
+import { startPruner } from '../jobs/pruner.ts'
 import { startStatsKeeper } from '../jobs/stats-keeper.ts'
 import { startStatsTally } from '../jobs/stats-tally.ts'
 import { startSweeper } from '../jobs/sweeper.ts'
@@ -25,6 +26,7 @@ import { createKeyStore } from '../stores/postgres/key-store.ts'
 import { createMismatchStore } from '../stores/postgres/mismatch-store.ts'
 import { openPostgres, type Postgres } from '../stores/postgres/open-postgres.ts'
 import type { PostgresTarget } from '../stores/postgres/postgres-target.ts'
+import { createRetentionStore } from '../stores/postgres/retention-store.ts'
 import { createStatsStore } from '../stores/postgres/stats-store.ts'
 import { type OpenRedis, openRedis } from '../stores/redis/open-redis.ts'
 import { createWindowStore } from '../stores/window/create-window-store.ts'
@@ -58,6 +60,7 @@ export type ServeOptions = {
   /** Share of this process in the connections. */
   processes: number
   sweepIntervalMs: number
+  pruneIntervalMs: number
   /** Folder of the built web app; null serves the API alone. */
   webRoot: string | null
   version: string
@@ -165,6 +168,8 @@ async function serveFrom(
     wake: waitRoom.wake,
   })
 
+  const retention = createRetentionStore(database.cold)
+
   const deps: HttpDeps = {
     ledger: {
       store: database.records,
@@ -179,6 +184,7 @@ async function serveFrom(
     access,
     audit: createAuditBook(createAuditStore(database.cold)),
     classes,
+    retention,
     stats: statsStore,
     attention: createAttentionStore(database.cold),
     storeWarnings: () => watch?.warnings() ?? [],
@@ -223,6 +229,13 @@ async function serveFrom(
     }),
     startStatsKeeper({ stats: statsStore, mismatches: mismatchStore, failed: reportFailures(log, 'stats keeper') }),
     repeatedly(refreshEveryMs, classes.refresh, reportFailures(log, 'policies')),
+    startPruner({
+      store: retention,
+      policies: classes,
+      monotonicMs,
+      everyMs: options.pruneIntervalMs,
+      failed: reportFailures(log, 'pruner'),
+    }),
     startForgottenWindows({ remove: database.removeForgotten, failed: reportFailures(log, 'forgotten windows') }),
     repeatedly(keepOutagesEveryMs, windows.keepOutages, reportFailures(log, 'windows')),
     repeatedly(refreshEveryMs, access.refresh, reportFailures(log, 'keys')),

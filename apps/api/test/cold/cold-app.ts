@@ -16,12 +16,13 @@ import { createAuditStore } from '../../src/stores/postgres/audit-store.ts'
 import { createClassStore } from '../../src/stores/postgres/class-store.ts'
 import type { ColdConnections } from '../../src/stores/postgres/cold-connections.ts'
 import { createKeyStore } from '../../src/stores/postgres/key-store.ts'
+import { createRetentionStore } from '../../src/stores/postgres/retention-store.ts'
 import { createStatsStore } from '../../src/stores/postgres/stats-store.ts'
 import { type Answered, type AnyJson, type CallOptions, call } from '../http/call.ts'
 import { coldDatabase } from './cold-database.ts'
 
 /** Any answer's JSON, each member as if it were there: the test that reads it says what it must be. */
-type ColdJson = AnyJson & {
+export type ColdJson = AnyJson & {
   secret: string
   claim_token: string
   version: number | null
@@ -102,6 +103,7 @@ export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async ()
     access,
     audit: createAuditBook(createAuditStore(cold)),
     classes,
+    retention: createRetentionStore(cold),
     stats: createStatsStore(cold),
     attention: createAttentionStore(cold),
     storeWarnings: () => warnings,

@@ -1,7 +1,7 @@
 import type { ClassKept, KeptFacts, LedgerRecord } from '@ranbook/rules'
 import { StoreError } from '@ranbook/rules'
 import type { LookupDeps } from '../../src/ledger/lookup.ts'
-import type { SpoiltLookups } from './history.ts'
+import { historyClasses, type SpoiltLookups } from './history.ts'
 
 /** Faults that the observer has to notice, each with what it says then. */
 export const faults: Record<string, { breaks: RegExp; spoil: SpoiltLookups }> = {
@@ -46,18 +46,23 @@ function keptAs(change: (kept: ClassKept) => ClassKept): SpoiltLookups {
   }))
 }
 
-/** What the first reading said, for every further one of the same lookup. */
+/** Read once, before the first record is looked for. */
 function readFirst(deps: LookupDeps): LookupDeps {
   let first: Promise<KeptFacts> | null = null
+  const readOnce = (): Promise<KeptFacts> => {
+    first ??= deps.classes.readKept(historyClasses)
+    return first
+  }
   return {
     ...deps,
-    classes: {
-      ...deps.classes,
-      readKept: (names) => {
-        first ??= deps.classes.readKept(names)
-        return first
+    store: {
+      ...deps.store,
+      search: async (filter) => {
+        await readOnce()
+        return deps.store.search(filter)
       },
     },
+    classes: { ...deps.classes, readKept: readOnce },
   }
 }
 

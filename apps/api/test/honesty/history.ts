@@ -23,7 +23,8 @@ const dayMs = 24 * hourMs
 
 const everything = { classes: ['*'], consumer: null }
 const consumers = ['one', 'two']
-const classes = ['page.viewed', 'page.seen', 'mail.sent', 'charge.made']
+/** The classes of every history. */
+export const historyClasses = ['page.viewed', 'page.seen', 'mail.sent', 'charge.made']
 
 const palette: readonly Policy[] = (
   [
@@ -75,7 +76,7 @@ export async function honestyHistory(options: HistoryOptions): Promise<HonestyRe
   const process = (): HonestyProcess => random.pick(world.processes)
   const anyIdentity = (): Identity => ({
     consumer: random.pick(consumers),
-    class: random.pick(classes),
+    class: random.pick(historyClasses),
     // The last third is never claimed.
     key: random.pick(keys.slice(0, 16)),
   })
@@ -131,8 +132,7 @@ export async function honestyHistory(options: HistoryOptions): Promise<HonestyRe
     run.end = { at: answer.record.endedAt ?? answer.now, as: endings[command.verb] }
   }
 
-  async function pass(): Promise<void> {
-    const scale = random.pick([100, secondMs, minuteMs, hourMs, hourMs, 12 * hourMs])
+  async function pass(scale: number): Promise<void> {
     await world.pass(1 + random.below(scale))
     // A process whose time did not pass could not have looked again.
     for (const one of world.processes) if (scale > secondMs || random.chance(0.3)) await refusable(() => one.tick())
@@ -142,10 +142,10 @@ export async function honestyHistory(options: HistoryOptions): Promise<HonestyRe
     const share = random.next()
     if (share < 0.3) return claimOne()
     if (share < 0.5) return settleOne()
-    if (share < 0.86) return pass()
+    if (share < 0.89) return pass(random.pick([100, secondMs, minuteMs, hourMs, hourMs, 12 * hourMs]))
     if (share < 0.9) return world.prune()
     if (share < 0.94) {
-      await world.putPolicy(random.pick(classes), random.pick(palette))
+      await world.putPolicy(random.pick(historyClasses), random.pick(palette))
       await refusable(() => process().tick())
       return
     }
@@ -158,11 +158,17 @@ export async function honestyHistory(options: HistoryOptions): Promise<HonestyRe
   async function meddleWithin(): Promise<void> {
     const share = random.next()
     if (share < 0.4) return world.prune()
-    if (share < 0.7) return pass()
+    if (share < 0.7) return pass(random.pick([minuteMs, hourMs, 2 * dayMs]))
     return meddle()
   }
 
-  function draw(): Question {
+  function draw(now: number): Question {
+    // Of a late run most stores know something, and lose it soon.
+    const late = runs.slice(-6)
+    if (late.length > 0 && random.chance(0.25)) {
+      const { identity, grantedAt } = random.pick(late)
+      return { q: identity.key, class: identity.class, consumer: identity.consumer, at: grantedAt }
+    }
     const q = random.pick(keys)
     const about = runs.filter(({ identity }) => identity.key === q)
     const [limited, some] = [random.chance(0.5), about.length > 0 ? random.pick(about).identity : anyIdentity()]
@@ -170,29 +176,30 @@ export async function honestyHistory(options: HistoryOptions): Promise<HonestyRe
       q,
       class: limited ? some.class : null,
       consumer: limited && random.chance(0.5) ? some.consumer : null,
-      at: timeAsked(about),
+      at: timeAsked(about, now),
     }
   }
 
-  function timeAsked(about: readonly Run[]): number | null {
+  function timeAsked(about: readonly Run[], now: number): number | null {
     const share = random.next()
     if (share < 0.25) return null
     if (share < 0.6 && about.length > 0) {
       const run = random.pick(about)
       return Math.max(0, random.pick([run.grantedAt, overAt(run), run.grantedAt - 1, run.grantedAt - 30 * secondMs]))
     }
-    return world.now() - random.below(random.pick([minuteMs, hourMs, dayMs, 6 * dayMs]))
+    return now - random.below(random.pick([minuteMs, hourMs, dayMs, 6 * dayMs]))
   }
 
   async function ask(): Promise<void> {
-    const question = draw()
-    const [askedAt, runsBefore] = [world.now(), runs.length]
+    const [askedAt, runsBefore] = [await world.now(), runs.length]
+    const question = draw(askedAt)
     const deps = meddledWith(process().lookups, async () => {
       if (random.chance(0.05)) await meddleWithin()
     })
     const answer = await lookup(options.spoil === undefined ? deps : options.spoil(deps), everything, question)
     if (answer.kind !== 'answered') throw new Error('few pairs are seen')
-    report.wrong.push(...wrongIn({ question, runsBefore, askedAt, answeredAt: world.now(), answer }, runs))
+    const answeredAt = await world.now()
+    report.wrong.push(...wrongIn({ question, runsBefore, askedAt, answeredAt, answer }, runs))
     report.verdicts.set(answer.verdict, (report.verdicts.get(answer.verdict) ?? 0) + 1)
     if (!runs.some(({ identity }) => identity.key === question.q)) {
       report.neverRan += 1
@@ -201,7 +208,7 @@ export async function honestyHistory(options: HistoryOptions): Promise<HonestyRe
   }
 
   // The first claims see classes under policies of every kind.
-  for (const className of classes) await world.putPolicy(className, random.pick(palette))
+  for (const className of historyClasses) await world.putPolicy(className, random.pick(palette))
   for (const one of world.processes) await one.tick()
   for (let asked = 0; asked < options.lookups; asked++) {
     const between = random.below(4)

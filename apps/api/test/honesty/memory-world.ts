@@ -58,16 +58,25 @@ export async function memoryWorld(): Promise<HonestyWorld> {
     endedAt < now() - retentionMs
 
   return {
-    now,
+    now: async () => now(),
     async pass(ms) {
       clock.ms += ms
     },
     processes: [await start(), await start()],
-    putPolicy: async (name, policy) =>
-      void (await classStore.changePolicy(name, () => ({ policy, diff: {}, audit: policyAudit(name) }))),
+    async putPolicy(name, policy) {
+      // A transaction takes longer than that: no grant lies in the millisecond of a change.
+      clock.ms += 1
+      await classStore.changePolicy(name, () => ({ policy, diff: {}, audit: policyAudit(name) }))
+    },
     async prune() {
       const gone = await store.forget((record) => isOver(record, retentionOf(record)?.key_retention_ms))
-      for (const { class: name, endedAt } of gone) classStore.keysForgotten(name, (endedAt ?? 0) + 1)
+      for (const { class: name, endedAt } of gone) classStore.keysForgotten(name, endedAt ?? 0)
+      for (const record of await store.standing()) {
+        if (record.detailsErasedAt !== null || !isOver(record, retentionOf(record)?.details_retention_ms)) continue
+        const erased = { ...record, version: record.version + 1, result: null, detailsErasedAt: now() }
+        const written = { expectVersion: record.version, record: erased, grants: false, archive: null, fill: null }
+        await store.compareAndSet([{ ...written, audit: null }])
+      }
     },
     redis: {
       setDown: (value) => {

@@ -12,7 +12,7 @@ export type HonestyProcess = {
 
 /** A service whose clock the test moves. */
 export type HonestyWorld = {
-  now(): number
+  now(): Promise<number>
   pass(ms: number): Promise<void>
   processes: readonly HonestyProcess[]
   /** Known to a process after its next tick. */

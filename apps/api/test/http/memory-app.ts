@@ -92,6 +92,7 @@ export function memoryApp(overrides: Partial<HttpDeps> = {}): MemoryApp {
     stats: { read: notUsed },
     attention: new Proxy({} as HttpDeps['attention'], { get: notUsed }),
     storeWarnings: notUsed,
+    retention: new Proxy({} as HttpDeps['retention'], { get: notUsed }),
     health: {
       readiness: async () => ({ ready: state.ready, stores: { postgres: { ok: state.ready, note: null } } }),
       draining: () => state.draining,

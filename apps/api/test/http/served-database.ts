@@ -35,6 +35,7 @@ export function servedDatabase(count = 1): () => ServedDatabase {
         redisUrl: null,
         processes: count,
         sweepIntervalMs: 1000,
+        pruneIntervalMs: 60_000,
         webRoot: null,
         version: '0.0.0-test',
       }

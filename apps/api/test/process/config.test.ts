@@ -27,6 +27,7 @@ test('an empty environment starts with the documented defaults', () => {
       publicUrl: null,
       workers: 1,
       sweepIntervalMs: 1000,
+      pruneIntervalMs: 60_000,
       logLevel: 'info',
       exitWithStdin: false,
     },
@@ -44,6 +45,7 @@ test('every variable is taken when it is valid', () => {
     RANBOOK_PUBLIC_URL: 'https://ranbook.example.com/',
     RANBOOK_WORKERS: '4',
     RANBOOK_SWEEP_INTERVAL_MS: '100',
+    RANBOOK_PRUNE_INTERVAL_MS: '86400000',
     LOG_LEVEL: 'silent',
     RANBOOK_EXIT_WITH_STDIN: '1',
     PATH: '/usr/bin',
@@ -60,6 +62,7 @@ test('every variable is taken when it is valid', () => {
     publicUrl: 'https://ranbook.example.com',
     workers: 4,
     sweepIntervalMs: 100,
+    pruneIntervalMs: 86_400_000,
     logLevel: 'silent',
     exitWithStdin: true,
   })
@@ -105,6 +108,8 @@ test.each([
   ['RANBOOK_WORKERS', '65'],
   ['RANBOOK_SWEEP_INTERVAL_MS', '99'],
   ['RANBOOK_SWEEP_INTERVAL_MS', '60001'],
+  ['RANBOOK_PRUNE_INTERVAL_MS', '99'],
+  ['RANBOOK_PRUNE_INTERVAL_MS', '86400001'],
   ['LOG_LEVEL', 'verbose'],
   ['LOG_LEVEL', 'INFO'],
   ['RANBOOK_EXIT_WITH_STDIN', 'yes'],
@@ -148,7 +153,7 @@ test.each(['RANBOOK_REWOUND_TO', 'RANBOOK_PAYLOAD_KEY_FILE'])(
   },
 )
 
-test.each(['RANBOOK_PRUNE_INTERVAL_MS', 'RANBOOK_TARGET_ALLOWLIST'])(
+test.each(['RANBOOK_TARGET_ALLOWLIST'])(
   '%s of a shared compose file is ignored with a warning that says what follows',
   (name) => {
     const { warnings } = ready({ [name]: 'redis://canary@host' })

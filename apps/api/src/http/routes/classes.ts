@@ -2,26 +2,25 @@ import {
   type ClassChange,
   type ClassDocument,
   type ClassRow,
-  checkText,
   classPutSchema,
   classReviewSchema,
   limits,
   routes,
 } from '@ranbook/contract'
-import { coversClass, isPolicyName, type PolicyChange } from '@ranbook/rules'
+import type { PolicyChange } from '@ranbook/rules'
 import type { ClassBook, ClassView, Editor, OwnPolicy } from '../../ledger/class-book.ts'
 import { jsonAnswer } from '../answer.ts'
 import { type Call, requestHeader, type Serve } from '../call.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { matchesVersion, parseIfMatch, versionTag } from '../if-match.ts'
 import { parseQuery } from '../parse-query.ts'
-import { pathParam } from '../path-param.ts'
 import { HttpProblem } from '../problem.ts'
 import { readJsonBody } from '../read-body.ts'
 import { decodeTextCursor, encodeTextCursor, invalidCursor } from '../text-cursor.ts'
 import { timeText } from '../time-text.ts'
-import { invalidRequest, validate } from '../validate.ts'
+import { validate } from '../validate.ts'
 import { timeOrNull } from '../write-record-file.ts'
+import { readableName, writableName } from './class-name.ts'
 
 /** `/v1/classes`: the policies in force, their changes, and which classes a person has looked at. */
 export function registerClasses(serve: Serve, { classes }: HttpDeps): void {
@@ -119,34 +118,6 @@ function classRow(view: ClassView): ClassRow {
 
 function classChange({ version, policy, diff, at, by, reason }: PolicyChange): ClassChange {
   return { version, policy, diff, at: timeText(at), by, reason }
-}
-
-/** The class in the path, within what the caller may read; any other looks absent. */
-function readableName(call: Call): string {
-  const name = policyName(call)
-  if (!coversClass(call.caller.scope.classes, name)) {
-    throw new HttpProblem('not_found', 'No class of this name is in the scope of the API key.')
-  }
-  return name
-}
-
-/** The class in the path, within what the caller may change. A policy is every consumer's, so a key of one can't. */
-function writableName(call: Call): string {
-  const name = policyName(call)
-  const { classes, consumer } = call.caller.scope
-  if (consumer !== null)
-    throw new HttpProblem('forbidden', 'The API key is bound to one consumer; a policy is every consumer’s.')
-  if (!coversClass(classes, name))
-    throw new HttpProblem('forbidden', 'The class lies outside the scope of the API key.')
-  return name
-}
-
-function policyName(call: Call): string {
-  const name = pathParam(call, 'name')
-  const fault = checkText(name, { minBytes: 1, maxBytes: limits.nameMaxBytes })
-  if (fault !== null) throw invalidRequest([{ path: 'name', message: fault }])
-  if (!isPolicyName(name)) throw invalidRequest([{ path: 'name', message: 'may hold * once only, at its end' }])
-  return name
 }
 
 /**

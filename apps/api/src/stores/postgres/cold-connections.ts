@@ -8,6 +8,8 @@ export type ColdConnections = {
   claims: Sessions
   /** Changes that people make. One at a time, as they would wait for one lock of the database anyway. */
   changes: Sessions
+  /** Retention, which works in batches and may not hold up what people read. */
+  upkeep: Sessions
   /** Everything else: what people read, and notes nobody waits for. */
   reads: Sessions
 }

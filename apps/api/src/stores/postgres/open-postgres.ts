@@ -101,8 +101,10 @@ export async function openPostgres({ target, processes = 1 }: OpenOptions): Prom
   const reads = createLanePool(Array.from({ length: readLanes }, coldLane))
   const changes = createLanePool([coldLane()], singleWaitLimitMs)
   const refresh = createLanePool([coldLane()], singleWaitLimitMs)
+  // With the settings of claims: what is due has to be found through an index, whatever was last analysed.
+  const upkeep = createLanePool([lane(hotSettings, true)], singleWaitLimitMs)
   const clock = createLanePool([coldLane()])
-  const pools = [gathered, beside, reads, changes, refresh, clock]
+  const pools = [gathered, beside, reads, changes, refresh, upkeep, clock]
   const bounds = {
     inFlightMax,
     ...gatherBounds,
@@ -117,7 +119,7 @@ export async function openPostgres({ target, processes = 1 }: OpenOptions): Prom
     records,
     windows,
     removeForgotten: (limit) => removeWindowCellsOver(beside, limit),
-    cold: { refresh, claims: beside, changes, reads },
+    cold: { refresh, claims: beside, changes, upkeep, reads },
     pooled,
     queues: records.queued,
     async now() {

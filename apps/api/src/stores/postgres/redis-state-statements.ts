@@ -19,8 +19,9 @@ RETURNING name`
 
 /**
  * $1 cause, $2 from_at, $3 to_at, $4 detail. The end of to_at and until_at is the database's: what it acknowledged
- * before is older. What Redis may have lost is remembered until \`redis_until\` of its class at most; where all of
- * that is over there is nothing to declare. A span that reaches into the last one of its cause moves that one's end.
+ * before is older. What Redis may have lost is remembered until `redis_until` of its class at most; where all of
+ * that is over there is nothing to declare. A span that begins within 5 s of the last one of its cause moves that one's
+ * end: evictions that go on would make a span each second.
  */
 export const DECLARE_REDIS_LOSS = `
 WITH span AS MATERIALIZED (
@@ -36,7 +37,7 @@ WITH span AS MATERIALIZED (
                          until_at = greatest(window_loss.until_at, span.until_at), detail = $4
   FROM span
   WHERE window_loss.id = (SELECT id FROM window_loss WHERE class IS NULL AND cause = $1 ORDER BY id DESC LIMIT 1)
-    AND window_loss.from_at <= span.from_at AND window_loss.to_at >= span.from_at
+    AND window_loss.from_at <= span.from_at AND window_loss.to_at >= span.from_at - interval '5 seconds'
   RETURNING id
 )
 INSERT INTO window_loss (class, cause, from_at, to_at, until_at, detail)

@@ -1,0 +1,42 @@
+import type { Scope } from './scope.ts'
+
+/** A count that ended at its bound where there were `more`. */
+export type Bounded = { count: number; more: boolean }
+
+/** What retention did to a class so far. Times in ms; `keysCompleteSince` null: no key was forgotten. */
+export type RetentionProgress = {
+  class: string
+  keysCompleteSince: number | null
+  lastRun: { at: number; tookMs: number } | null
+  erased: number
+  forgotten: number
+}
+
+/**
+ * Settled records of a class in the ledger whose last attempt ended after `from` (null: ever) and not after `to`, in ms;
+ * `erased` null: whether or not their details are gone.
+ */
+export type SettledRange = { class: string; erased: boolean | null; from: number | null; to: number }
+
+/** What the pruner does to the ledger. Of a class one caller at a time works; each batch is one transaction. */
+export type RetentionStore = {
+  /** Every class that ever claimed. */
+  classesSeen(): Promise<string[]>
+  /**
+   * Erases the details of at most `limit` settled records that ended at least `retentionMs` ago. How many; null where
+   * another caller is at this class.
+   */
+  eraseDetails(className: string, retentionMs: number, limit: number): Promise<number | null>
+  /** Forgets as many keys likewise, and moves the time since when the class is complete, all or nothing. */
+  forgetKeys(className: string, retentionMs: number, limit: number): Promise<number | null>
+  /** Notes that a run looked after these classes. */
+  noteRun(runs: readonly { class: string; tookMs: number }[]): Promise<void>
+  /** Notes that the ledger holds no record of a class that moved to windows, where that is so and stays so. */
+  releaseLedger(className: string): Promise<void>
+  /** By class, above `after`. */
+  progress(scope: Scope, after: string | null, limit: number): Promise<{ rows: RetentionProgress[]; now: number }>
+  /** Of each range, at most `limit` counted. */
+  countSettled(ranges: readonly SettledRange[], limit: number): Promise<Bounded[]>
+  /** Records of these classes, at most `limit` counted. */
+  countRecords(classes: readonly string[], limit: number): Promise<Bounded>
+}
