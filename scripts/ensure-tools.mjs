@@ -8,6 +8,7 @@ const debianPackages = {
   curl: 'curl',
   pgbench: 'postgresql',
   python3: 'python3',
+  'redis-server': 'redis-server',
   wrk: 'wrk',
 }
 

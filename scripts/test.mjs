@@ -15,7 +15,7 @@ const suiteMaxMs = 11 * 60_000
 const graceMs = 10_000
 
 ensureInstalled()
-ensureTools('The test suite', ['chromium', 'curl', 'python3'])
+ensureTools('The test suite', ['chromium', 'curl', 'python3', 'redis-server'])
 
 const check = spawnSync(process.execPath, [join(root, 'scripts/check.mjs')], { cwd: root, stdio: 'inherit' })
 if (check.status !== 0) process.exit(check.status ?? 1)

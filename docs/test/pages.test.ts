@@ -9,6 +9,7 @@ const pages = [
   'bench/README.md',
   'docs/architecture.md',
   'docs/operations.md',
+  'docs/windows.md',
   'examples/webhook-redelivery/README.md',
   'packages/sdk/README.md',
 ]

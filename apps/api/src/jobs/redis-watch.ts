@@ -35,6 +35,8 @@ export type RedisWatchDeps = {
 export type RedisWatch = Job & {
   /** Redis answers, keeps what it is told, and nothing that it lost is undeclared. */
   usable(): boolean
+  /** True once a look that began after this call found nothing undeclared; false where none did within 2 s. */
+  confirmed(): Promise<boolean>
   /** By its settings when it last answered. */
   mayEvict(): boolean
   warnings(): readonly StoreWarning[]
@@ -118,6 +120,14 @@ export function startRedisWatch(deps: RedisWatchDeps): RedisWatch {
   return {
     stop: job.stop,
     usable: () => goodAt !== null && !evicts && monotonicMs() - goodAt < staleAfterMs,
+    async confirmed() {
+      const askedAt = monotonicMs()
+      while (goodAt === null || goodAt < askedAt) {
+        if (monotonicMs() - askedAt > staleAfterMs) return false
+        await delay(pauseMs)
+      }
+      return !evicts
+    },
     mayEvict: () => evicts,
     warnings: () => warnings,
     looked: Promise.race([first, delay(firstLookMaxMs, undefined, { ref: false })]),

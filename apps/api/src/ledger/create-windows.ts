@@ -24,8 +24,8 @@ export type WindowsDeps = {
   classes: Pick<ClassBook, 'policyFor' | 'placesKnown' | 'storeNow'>
   store: Pick<ClassStore, 'raisePlaces' | 'prolongOutage'>
   postgres: ClaimStore
-  /** Null where none is set. `usable`: it can be asked, and keeps what it was told. */
-  redis: { claims: ClaimStore; usable: () => boolean } | null
+  /** Null where none is set. `usable`: it can be asked, and keeps what it was told. `confirmed`: see `Windows`. */
+  redis: { claims: ClaimStore; usable: () => boolean; confirmed: () => Promise<boolean> } | null
   failed: (error: unknown) => void
 }
 
@@ -106,6 +106,8 @@ export function createWindows(deps: WindowsDeps): Windows & { keepOutages(): Pro
       const now = classes.storeNow()
       return postgresInUse(classes.placesKnown(), now) || fallingBack.size > 0 ? ['postgres', 'redis'] : ['redis']
     },
+
+    confirmed: async (place) => place === 'postgres' || (redis !== null && (await redis.confirmed())),
 
     storeNow: classes.storeNow,
 

@@ -23,7 +23,7 @@ import type { Windows } from './windows.ts'
 
 export type LookupDeps = {
   store: Pick<RecordStore, 'readHistory' | 'search'>
-  windows: Pick<Windows, 'storeAt' | 'placesAsked'>
+  windows: Pick<Windows, 'storeAt' | 'placesAsked' | 'confirmed'>
   classes: Pick<ClassBook, 'pairsSeen' | 'readKept' | 'ledgerBeganAt'>
   /** ms since 1970, for answers that no store was asked for. */
   now: () => number
@@ -61,9 +61,9 @@ export async function lookup(deps: LookupDeps, scope: Scope, question: Question)
   const search = outOfScope ? nothingAsked(deps.now()) : await searchAll(deps, scope, question)
   if (search === 'scope_too_wide') return { kind: 'scope_too_wide' }
 
-  const { checkedAt, more, kept, unreachable } = search
-  const coverage = coverageOf(search.classes, { beganAt, checkedAt, kept, unreachable }, question.at)
+  const { checkedAt, more } = search
   const limited = !seesEverything(scope) || question.class !== null || question.consumer !== null
+  const coverage = await coverageKnown(deps, search, { at: question.at, limited, beganAt })
   const newestFirst = search.found.sort((a, b) => b.record.firstClaimedAt - a.record.firstClaimedAt)
   const found = await describeRecords(deps.store, newestFirst)
   const verdict =
@@ -97,6 +97,22 @@ export async function lookup(deps: LookupDeps, scope: Scope, question: Question)
   }
 }
 
+/** Before it is said that an event never ran, Redis is looked at again: it may have lost a record that nobody missed yet. */
+async function coverageKnown(
+  { windows, classes }: LookupDeps,
+  search: Search,
+  { at, limited, beganAt }: { at: number | null; limited: boolean; beganAt: number },
+): Promise<Coverage[]> {
+  const { checkedAt, inRedis } = search
+  const judge = (kept: KeptFacts, unreachable: ReadonlySet<string>): Coverage[] =>
+    coverageOf(search.classes, { beganAt, checkedAt, kept, unreachable }, at)
+  const coverage = judge(search.kept, search.unreachable)
+  const isNever = search.found.length === 0 && verdictWithoutRecord(coverage, { at, limited }) === 'never'
+  if (!isNever || inRedis.size === 0) return coverage
+  if (!(await windows.confirmed('redis'))) return judge(search.kept, new Set([...search.unreachable, ...inRedis]))
+  return judge(await classes.readKept([...search.kept.classes.keys()]), search.unreachable)
+}
+
 /** Over every record that matches: what was not looked at weighs no more than what was, see `findByMention`. */
 function verdictOver(found: readonly RecordAnswer[], { mayRun }: Search): Verdict {
   const verdict = overallVerdict(found.map((answer) => answer.verdict))
@@ -112,12 +128,18 @@ function pageWith(decisive: RecordAnswer | undefined, newestFirst: RecordAnswer[
 
 /** `mayRun`: see `Finding`. */
 type Looked = { found: FoundRecord[]; checkedAt: number; more: boolean; mayRun: boolean }
-/** `kept` was read after everything else. */
-type Search = Looked & { classes: AskedClass[]; kept: KeptFacts; unreachable: ReadonlySet<string> }
+/** `kept` was read after everything else. `inRedis`: classes that were asked for there. */
+type Search = Looked & {
+  classes: AskedClass[]
+  kept: KeptFacts
+  unreachable: ReadonlySet<string>
+  inRedis: ReadonlySet<string>
+}
 
 function nothingAsked(checkedAt: number): Search {
   const kept = { now: checkedAt, classes: new Map(), losses: [] }
-  return { found: [], checkedAt, more: false, mayRun: false, classes: [], kept, unreachable: new Set() }
+  const none = { found: [], classes: [], unreachable: new Set<string>(), inRedis: new Set<string>() }
+  return { ...none, checkedAt, more: false, mayRun: false, kept }
 }
 
 async function searchAll(deps: LookupDeps, scope: Scope, question: Question): Promise<Search | 'scope_too_wide'> {
@@ -126,12 +148,13 @@ async function searchAll(deps: LookupDeps, scope: Scope, question: Question): Pr
   const before = await pairsAsked(deps, scope, question)
   if (before === null) return withoutKeys(deps, [byId, byMention], scope, question)
   const keptBefore = await deps.classes.readKept(classNames(before))
-  const byKey = await findByKey(deps, question.q, before.map(withPlaces(deps, keptBefore)))
+  const asked = before.map(withPlaces(deps, keptBefore))
+  const byKey = await findByKey(deps, question.q, asked)
   const after = await pairsAsked(deps, scope, question)
   if (after === null) return 'scope_too_wide'
   const known = new Set(before.map(pairText))
-  const fresh = after.filter((pair) => !known.has(pairText(pair)))
-  const newcomers = await findByKey(deps, question.q, fresh.map(withPlaces(deps, keptBefore)))
+  const fresh = after.filter((pair) => !known.has(pairText(pair))).map(withPlaces(deps, keptBefore))
+  const newcomers = await findByKey(deps, question.q, fresh)
 
   const looked = merged(deps, [byId, byKey, newcomers, byMention], scope, question)
   return {
@@ -141,6 +164,7 @@ async function searchAll(deps: LookupDeps, scope: Scope, question: Question): Pr
     classes: classesAsked(after, question),
     kept: await deps.classes.readKept(classNames(after)),
     unreachable: new Set([...byKey.unreachable, ...newcomers.unreachable]),
+    inRedis: new Set([...asked, ...fresh].flatMap((pair) => (pair.places.includes('redis') ? [pair.class] : []))),
   }
 }
 
@@ -182,7 +206,7 @@ async function withoutKeys(
     pairs.push(...(await deps.classes.pairsSeen(scope, pair, 1)))
   }
   const kept = await deps.classes.readKept(classNames(pairs))
-  return { ...search, classes: classesAsked(pairs, question), kept, unreachable: new Set() }
+  return { ...search, classes: classesAsked(pairs, question), kept, unreachable: new Set(), inRedis: new Set() }
 }
 
 /** Null: more than one lookup tries. */

@@ -32,6 +32,11 @@ export type Windows = {
   storeAt(place: WindowPlace): ClaimStore
   /** Places in which a window's record may stand, in the order they are asked. */
   placesAsked(): readonly WindowPlace[]
+  /**
+   * True once everything that the place may have lost before this call is declared; false where that can't be told
+   * within 2 s.
+   */
+  confirmed(place: WindowPlace): Promise<boolean>
   /** The ledger's clock in ms, some ms behind it at most. */
   storeNow(): number
   /**
@@ -51,6 +56,7 @@ export const noWindows: Windows = {
     throw new StoreError('window_unavailable', 'there are no windows')
   },
   placesAsked: () => [],
+  confirmed: async () => true,
   storeNow: () => 0,
   cover: () => null,
 }

@@ -137,7 +137,12 @@ async function serveFrom(
     classes,
     store: classStore,
     postgres: database.windows,
-    redis: redis && watch && { claims: createWindowStore(redis.cells, 'redis'), usable: watch.usable },
+    redis: redis &&
+      watch && {
+        claims: createWindowStore(redis.cells, 'redis'),
+        usable: watch.usable,
+        confirmed: watch.confirmed,
+      },
     failed: reportFailures(log, 'windows'),
   })
   const waitRoom = createWaitRoom({

@@ -24,6 +24,10 @@ export const faults: Record<string, { breaks: RegExp; spoil: SpoiltLookups }> = 
   'coverage that is read before the records': { breaks: /^never/, spoil: readFirst },
   'a window that can not be asked taken for an empty one': { breaks: /^never/, spoil: emptyWhereUnreachable },
   'windows that are not asked at all': { breaks: /^never/, spoil: neverAsked },
+  'Redis taken for whole without a look': {
+    breaks: /^never/,
+    spoil: (deps) => ({ ...deps, windows: { ...deps.windows, confirmed: async () => true } }),
+  },
   'leases judged by a clock that is an hour behind': { breaks: /^running/, spoil: judgedLate(-3_600_000) },
   'leases judged by a clock that is an hour ahead': { breaks: /^interrupted/, spoil: judgedLate(3_600_000) },
   'a failure read as a completion': {
@@ -71,6 +75,10 @@ function emptyWhereUnreachable(deps: LookupDeps): LookupDeps {
     ...deps,
     windows: {
       ...deps.windows,
+      confirmed: async (place) => {
+        await deps.windows.confirmed(place)
+        return true
+      },
       storeAt: (place) => {
         const cells = deps.windows.storeAt(place)
         const read: typeof cells.read = async (requests) => {

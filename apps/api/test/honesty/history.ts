@@ -247,6 +247,7 @@ function meddledWith({ store, windows, classes: book, now }: LookupDeps, meddle:
     store: { search: after(store.search), readHistory: after(store.readHistory) },
     windows: {
       placesAsked: windows.placesAsked,
+      confirmed: after(windows.confirmed),
       storeAt: (place) => {
         const cells = windows.storeAt(place)
         return { ...cells, read: after(cells.read) }

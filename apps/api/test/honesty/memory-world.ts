@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type ClassStore, type LedgerRecord, StoreError } from '@ranbook/rules'
+import type { ClassStore, LedgerRecord } from '@ranbook/rules'
 import { createClassBook } from '../../src/ledger/create-class-book.ts'
 import { createPairRegistry } from '../../src/ledger/create-pair-registry.ts'
 import { createWindows } from '../../src/ledger/create-windows.ts'
 import { createForgettingStore, createMemoryWindow } from './forgetting-store.ts'
 import { createMemoryClasses } from './memory-classes.ts'
+import { createMemoryRedis } from './memory-redis.ts'
 import { policyAudit } from './policy-audit.ts'
 import type { HonestyProcess, HonestyWorld } from './world.ts'
 
@@ -14,11 +15,8 @@ export async function memoryWorld(): Promise<HonestyWorld> {
   const now = () => clock.ms
   const store = createForgettingStore({ now })
   const postgres = createMemoryWindow({ now })
-  let down = false
-  const redis = createMemoryWindow({ now }, () => {
-    if (down) throw new StoreError('window_unavailable', 'Redis is down')
-  })
   const classStore = createMemoryClasses({ now })
+  const redis = createMemoryRedis({ now }, classStore.declareLoss)
 
   const start = async (): Promise<HonestyProcess> => {
     const classes = await createClassBook({ store: classStore as unknown as ClassStore, monotonicMs: now })
@@ -26,7 +24,7 @@ export async function memoryWorld(): Promise<HonestyWorld> {
       classes,
       store: classStore,
       postgres,
-      redis: { claims: redis, usable: () => !down },
+      redis,
       failed: (error) => {
         throw error
       },
@@ -44,6 +42,7 @@ export async function memoryWorld(): Promise<HonestyWorld> {
       ledger,
       lookups: { store, windows, classes, now },
       async tick() {
+        await redis.confirmed()
         await classes.refresh()
         await windows.keepOutages()
       },
@@ -78,15 +77,6 @@ export async function memoryWorld(): Promise<HonestyWorld> {
         await store.compareAndSet([{ ...written, audit: null }])
       }
     },
-    redis: {
-      setDown: (value) => {
-        down = value
-      },
-      async flush() {
-        await redis.clear()
-        const [fromAt, toAt, untilAt] = [now() - 1000, now(), now() + 31_622_400_000]
-        await classStore.declareLoss({ class: null, cause: 'flushed', fromAt, toAt, untilAt, detail: null })
-      },
-    },
+    redis,
   }
 }

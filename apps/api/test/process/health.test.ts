@@ -21,6 +21,22 @@ test('it is ready while the database answers', async () => {
   expect(await readiness()).toEqual({ ready: true, stores: { postgres: { ok: true, note: 'PostgreSQL' } } })
 })
 
+test.each([
+  { usable: true, evicts: false, shown: { ok: true, note: 'Redis' } },
+  { usable: false, evicts: false, shown: { ok: false, note: 'Redis does not answer' } },
+  { usable: false, evicts: true, shown: { ok: false, note: 'Redis may forget keys' } },
+])('Redis is shown, and never makes it unready: $shown.note', async ({ usable, evicts, shown }) => {
+  const { readiness } = createHealth({
+    storeNow: async () => 1,
+    database: 'PostgreSQL',
+    redis: { usable: () => usable, mayEvict: () => evicts },
+    processNow: () => 0,
+    draining: () => false,
+  })
+  const postgres = { ok: true, note: 'PostgreSQL' }
+  expect(await readiness()).toEqual({ ready: true, stores: { postgres, redis: shown } })
+})
+
 test('it is not ready while it drains, although the database answers', async () => {
   const { readiness, clock } = health(async () => 1)
   clock.draining = true
