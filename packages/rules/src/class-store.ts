@@ -1,7 +1,7 @@
 import type { Policy } from '@ranbook/contract'
 import type { AuditEntry } from './audit-entry.ts'
 import type { KeptFacts } from './coverage.ts'
-import type { PlacesKnown, WindowLoss } from './placement.ts'
+import type { PlacesKnown } from './placement.ts'
 import type { WindowPlace } from './record.ts'
 import type { Scope } from './scope.ts'
 
@@ -80,7 +80,6 @@ export type ClassStore = {
     bounds: readonly { class: string; place: WindowPlace; until: number }[],
     raiseFencing: boolean,
   ): Promise<void>
-  declareLoss(loss: WindowLoss): Promise<void>
   /** An outage of a class: begins a span, or moves the end of the one that lasts on to `forMs` from now. */
   prolongOutage(className: string, forMs: number): Promise<void>
   /** All given filters hold; by class and consumer. */

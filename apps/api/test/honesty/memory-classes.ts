@@ -20,12 +20,15 @@ export type MemoryClasses = Pick<
   | 'changePolicy'
   | 'addPairs'
   | 'raisePlaces'
-  | 'declareLoss'
   | 'prolongOutage'
   | 'findPairs'
   | 'readKept'
   | 'ledgerBeganAt'
-> & { keysForgotten(className: string, before: number): void; policyFor(className: string): StoredPolicy['policy'] }
+> & {
+  declareLoss(loss: WindowLoss): Promise<void>
+  keysForgotten(className: string, before: number): void
+  policyFor(className: string): StoredPolicy['policy']
+}
 
 /** The plainest reading of `ClassStore`, by the clock given. */
 export function createMemoryClasses({ now }: { now: () => number }): MemoryClasses {

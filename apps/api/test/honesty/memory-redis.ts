@@ -1,4 +1,4 @@
-import { type ClassStore, StoreError } from '@ranbook/rules'
+import { StoreError, type WindowLoss } from '@ranbook/rules'
 import type { WindowsDeps } from '../../src/ledger/create-windows.ts'
 import { createMemoryWindow } from './forgetting-store.ts'
 import type { HonestyWorld } from './world.ts'
@@ -6,7 +6,10 @@ import type { HonestyWorld } from './world.ts'
 /** Redis and the watch over it: what it lost is declared at the next look, as long as nobody looks nobody knows. */
 export type MemoryRedis = NonNullable<WindowsDeps['redis']> & NonNullable<HonestyWorld['redis']>
 
-export function createMemoryRedis({ now }: { now: () => number }, declareLoss: ClassStore['declareLoss']): MemoryRedis {
+export function createMemoryRedis(
+  { now }: { now: () => number },
+  declareLoss: (loss: WindowLoss) => Promise<void>,
+): MemoryRedis {
   let down = false
   /** It was away, and nobody has looked since. */
   let doubtful = false

@@ -61,11 +61,6 @@ ON CONFLICT (class) DO UPDATE
   SET redis_until = greatest(class_place.redis_until, EXCLUDED.redis_until),
       postgres_until = greatest(class_place.postgres_until, EXCLUDED.postgres_until)`
 
-/** $1 class or null, $2 cause, $3 from_at, $4 to_at, $5 until_at, $6 detail. */
-export const DECLARE_LOSS = `
-INSERT INTO window_loss (class, cause, from_at, to_at, until_at, detail)
-VALUES ($1, $2, to_timestamp($3::float8 / 1000), to_timestamp($4::float8 / 1000), to_timestamp($5::float8 / 1000), $6)`
-
 /** $1 class, $2 for how long from now on, in ms. Moves on the outage that lasts; no row where none does. */
 export const PROLONG_OUTAGE = `
 UPDATE window_loss

@@ -14,7 +14,7 @@ type Transaction = Pick<Session, 'unsafe'>
 const fencingAheadMs = 15_000
 
 /** What claims write of places. On the connections that a claim waits for: it is answered afterwards. */
-export function placeWrites(claims: Sessions): Pick<ClassStore, 'raisePlaces' | 'declareLoss' | 'prolongOutage'> {
+export function placeWrites(claims: Sessions): Pick<ClassStore, 'raisePlaces' | 'prolongOutage'> {
   return {
     raisePlaces: (bounds, raiseFencing) =>
       claims.use((session) =>
@@ -22,14 +22,6 @@ export function placeWrites(claims: Sessions): Pick<ClassStore, 'raisePlaces' | 
           const rows = bounds.map(({ class: name, place, until }) => ({ class: name, [`${place}_until`]: until }))
           await transaction.unsafe(statement.RAISE_PLACES, [JSON.stringify(rows)])
           if (raiseFencing) await transaction.unsafe(statement.RAISE_FENCING, [fencingAheadMs])
-          await transaction.unsafe(statement.BUMP_WINDOW_REVISION)
-        }),
-      ),
-
-    declareLoss: ({ class: name, cause, fromAt, toAt, untilAt, detail }) =>
-      claims.use((session) =>
-        session.begin(async (transaction) => {
-          await transaction.unsafe(statement.DECLARE_LOSS, [name, cause, fromAt, toAt, untilAt, detail])
           await transaction.unsafe(statement.BUMP_WINDOW_REVISION)
         }),
       ),
