@@ -1,4 +1,4 @@
-// `npm run bench [-- <arguments>]`: builds what is measured and what measures, then measures. Needs wrk and pgbench.
+// `npm run bench [-- <arguments>]`: builds what is measured and what measures, then measures. Needs wrk, pgbench and Redis.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ensureBuilt } from './ensure-built.mjs'
@@ -7,7 +7,7 @@ import { ensureTools } from './ensure-tools.mjs'
 import { root } from './root.mjs'
 
 ensureInstalled()
-ensureTools('The benchmark', ['wrk', 'pgbench'])
+ensureTools('The benchmark', ['wrk', 'pgbench', 'redis-server', 'redis-benchmark'])
 ensureBuilt()
 
 run('node_modules/typescript/bin/tsc', ['-b', 'bench'])

@@ -8,6 +8,7 @@ const debianPackages = {
   curl: 'curl',
   pgbench: 'postgresql',
   python3: 'python3',
+  'redis-benchmark': 'redis-tools',
   'redis-server': 'redis-server',
   wrk: 'wrk',
 }

@@ -13,10 +13,11 @@ export type PeerRow = {
   p99Ms: number | null
   /** CPU in µs per event; null where it is not a process of ours. */
   apiUs: number | null
-  postgresUs: number
+  /** That of Postgres, or of Redis where windows are measured. */
+  storeUs: number
 }
 
-type Round = Omit<PeerRow, 'name'>
+export type Round = Omit<PeerRow, 'name'>
 
 const clients = 64
 const batchSize = 100
@@ -52,32 +53,38 @@ export async function measurePeers(
 
   const contenders: Record<string, () => Promise<Round>> = {
     'pgbench, bare single-row INSERT … ON CONFLICT': async () => {
-      const { result, postgresUs } = await withCpu(
+      const { result, storeUs } = await withCpu(
         service,
         () => runPgbench('insert', place, bare),
         (r) => r.tps * seconds,
       )
-      return { perSecond: result.tps, p50Ms: null, p99Ms: null, apiUs: null, postgresUs }
+      return { perSecond: result.tps, p50Ms: null, p99Ms: null, apiUs: null, storeUs }
     },
     'naive inbox in process (postgres.js), insert': () => naive(service, 'insert', seconds),
-    'HTTP claim': () => http(service, load, 'claims', [`claim-${round}`], 1),
+    'HTTP claim': () => httpRound(service, load, 'claims', [`claim-${round}`], 1),
     'HTTP claim, RANBOOK_WORKERS=2': () =>
-      http(twin, { ...twin, connections: clients, seconds }, 'claims', [`twin-${round}`], 1),
-    'HTTP claim with a 244-byte payload': () => http(service, load, 'claims', [`payload-${round}`, payload], 1),
+      httpRound(twin, { ...twin, connections: clients, seconds }, 'claims', [`twin-${round}`], 1),
+    'HTTP claim with a 244-byte payload': () => httpRound(service, load, 'claims', [`payload-${round}`, payload], 1),
     [`HTTP batch of ${batchSize} claims`]: () =>
-      http(service, { ...load, connections: 8 }, 'batch', [`batch-${round}`, String(batchSize)], batchSize),
-    'HTTP duplicate': () => http(service, load, 'duplicates', [`done-${round}`, String(duplicateKeys)], 1),
+      httpRound(service, { ...load, connections: 8 }, 'batch', [`batch-${round}`, String(batchSize)], batchSize),
+    'HTTP duplicate': () => httpRound(service, load, 'duplicates', [`done-${round}`, String(duplicateKeys)], 1),
     'HTTP duplicate, RANBOOK_WORKERS=2': () =>
-      http(twin, { ...twin, connections: clients, seconds }, 'duplicates', [`done-${round}`, String(duplicateKeys)], 1),
+      httpRound(
+        twin,
+        { ...twin, connections: clients, seconds },
+        'duplicates',
+        [`done-${round}`, String(duplicateKeys)],
+        1,
+      ),
     'pgbench, bare INSERT then UPDATE': async () => {
       const run = () => runPgbench('insertAndUpdate', place, bare)
-      const { result, postgresUs } = await withCpu(service, run, (r) => r.tps * seconds)
-      return { perSecond: result.tps, p50Ms: null, p99Ms: null, apiUs: null, postgresUs }
+      const { result, storeUs } = await withCpu(service, run, (r) => r.tps * seconds)
+      return { perSecond: result.tps, p50Ms: null, p99Ms: null, apiUs: null, storeUs }
     },
     'naive inbox in process (postgres.js), insert then update': () => naive(service, 'insertAndUpdate', seconds),
     'HTTP claim then complete, RANBOOK_WORKERS=2': () =>
-      http(twin, { ...twin, connections: clients, seconds }, 'pairs', [`twins-${round}`], 0.5),
-    'HTTP claim then complete (two requests)': () => http(service, load, 'pairs', [`pair-${round}`], 0.5),
+      httpRound(twin, { ...twin, connections: clients, seconds }, 'pairs', [`twins-${round}`], 0.5),
+    'HTTP claim then complete (two requests)': () => httpRound(service, load, 'pairs', [`pair-${round}`], 0.5),
   }
 
   const measured = new Map<string, Round[]>(Object.keys(contenders).map((name) => [name, []]))
@@ -92,7 +99,8 @@ export async function measurePeers(
   return [...measured].map(([name, results]) => ({ name, ...medianRound(results) }))
 }
 
-async function http(
+/** One load over HTTP; a request may be a part of an event. */
+export async function httpRound(
   service: Service,
   load: Parameters<typeof runWrk>[2],
   script: string,
@@ -100,7 +108,7 @@ async function http(
   eventsPerRequest: number,
 ): Promise<Round> {
   const api = cpuSeconds(service.apiPid)
-  const { result, postgresUs } = await withCpu(
+  const { result, storeUs } = await withCpu(
     service,
     () => runWrk(script, args, load),
     (r) => r.requests * eventsPerRequest,
@@ -111,27 +119,32 @@ async function http(
     p50Ms: result.p50Us / 1000,
     p99Ms: result.p99Us / 1000,
     apiUs: ((cpuSeconds(service.apiPid) - api) * 1e6) / events,
-    postgresUs,
+    storeUs,
   }
 }
 
 async function naive(service: Service, work: 'insert' | 'insertAndUpdate', seconds: number): Promise<Round> {
-  const { result, postgresUs } = await withCpu(
+  const { result, storeUs } = await withCpu(
     service,
     () => runNaiveInbox(work, service.postgres, { inFlight: clients, seconds }),
     (perSecond) => perSecond * seconds,
   )
-  return { perSecond: result, p50Ms: null, p99Ms: null, apiUs: null, postgresUs }
+  return { perSecond: result, p50Ms: null, p99Ms: null, apiUs: null, storeUs }
 }
 
-async function withCpu<T>(service: Service, run: () => Promise<T>, events: (result: T) => number) {
+/** Runs a load and tells the CPU of the service's store per event, in µs. */
+export async function withCpu<T>(service: Service, run: () => Promise<T>, events: (result: T) => number) {
   const before = cpuSeconds(service.postmasterPid)
   const result = await run()
-  return { result, postgresUs: ((cpuSeconds(service.postmasterPid) - before) * 1e6) / events(result) }
+  return { result, storeUs: ((cpuSeconds(service.postmasterPid) - before) * 1e6) / events(result) }
 }
 
-/** Claims and completes the keys that the duplicates ask for. */
-async function settleDuplicates(service: Service, prefix: string): Promise<void> {
+/** Claims and completes the keys that the duplicates ask for; `result` null: without one. */
+export async function settleDuplicates(
+  service: Service,
+  prefix: string,
+  result: unknown = { ok: true },
+): Promise<void> {
   const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' }
   const post = async <T>(path: string, body: unknown): Promise<T> => {
     const response = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
@@ -151,13 +164,14 @@ async function settleDuplicates(service: Service, prefix: string): Promise<void>
       id,
       claim_token,
       action: 'complete',
-      result: { ok: true },
+      ...(result === null ? {} : { result }),
     }))
     await post('/v1/settlements', { settlements })
   }
 }
 
-function medianRound(rounds: Round[]): Round {
+/** Of each figure the median over the rounds. */
+export function medianRound(rounds: Round[]): Round {
   const median = (pick: (round: Round) => number | null): number | null => {
     const values = rounds.map(pick).filter((value) => value !== null)
     return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? null
@@ -167,6 +181,6 @@ function medianRound(rounds: Round[]): Round {
     p50Ms: median((r) => r.p50Ms),
     p99Ms: median((r) => r.p99Ms),
     apiUs: median((r) => r.apiUs),
-    postgresUs: median((r) => r.postgresUs) ?? 0,
+    storeUs: median((r) => r.storeUs) ?? 0,
   }
 }

@@ -1,15 +1,17 @@
 import type { Growth } from './measure-growth.ts'
 import type { PeerRow } from './measure-peers.ts'
+import type { WindowFigures } from './measure-windows.ts'
 
 /** The figures as `bench/README.md` keeps them. */
 export function reportMarkdown(run: {
   growth: Growth
   peers: PeerRow[]
+  windows: WindowFigures
   machine: string
   rounds: number
   seconds: number
 }): string {
-  const { growth, peers } = run
+  const { growth, peers, windows } = run
   const find = (start: string) => peers.find(({ name }) => name.startsWith(start))?.perSecond ?? Number.NaN
   const insert = find('pgbench, bare single-row')
   const pair = find('pgbench, bare INSERT then')
@@ -31,6 +33,11 @@ export function reportMarkdown(run: {
     ['at most 250 MB of memory', `${Math.round(growth.rss.maxMb)} MB`, growth.rss.maxMb <= 250],
   ]
 
+  const against = (row: PeerRow, peer: string): string => {
+    const other = windows.rows.find(({ name }) => name.startsWith(peer))?.perSecond ?? Number.NaN
+    return `${(row.perSecond / other).toFixed(2)} ×`
+  }
+
   return `# Benchmark
 
 \`npm run bench\` measures Ranbook beside its peers in one run: one machine, one durable PostgreSQL 18 (the embedded one,
@@ -38,17 +45,29 @@ export function reportMarkdown(run: {
 ${run.seconds} s each, ${run.rounds} rounds, medians shown; 64 clients (8 for the batch). Only ratios mean something on another
 machine. \`npm run bench -- --write\` writes this page.
 
-It needs \`wrk\` and \`pgbench\` (Debian's packages \`wrk\` and \`postgresql\`). As root on Debian it installs what is
+It needs \`wrk\`, \`pgbench\`, \`redis-server\` and \`redis-benchmark\` (Debian's packages \`wrk\`, \`postgresql\` and \`redis\`). As root on Debian it installs what is
 missing; elsewhere it says what to install, and ends.
 
 Machine: ${run.machine}.
 
 | contender | events/s | against bare pgbench | p50 ms | p99 ms | API CPU µs/event | Postgres CPU µs/event |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-${peers.map((row) => `| ${row.name} | ${count(row.perSecond)} | ${(row.perSecond / base(row.name)).toFixed(2)} × | ${figure(row.p50Ms)} | ${figure(row.p99Ms)} | ${figure(row.apiUs)} | ${figure(row.postgresUs)} |`).join('\n')}
+${peers.map((row) => `| ${row.name} | ${count(row.perSecond)} | ${(row.perSecond / base(row.name)).toFixed(2)} × | ${figure(row.p50Ms)} | ${figure(row.p99Ms)} | ${figure(row.apiUs)} | ${figure(row.storeUs)} |`).join('\n')}
 
 Rows with "then" are compared with pgbench's INSERT then UPDATE, the others with its single INSERT. pgbench reports no
 quantiles. The naive inbox runs in the benchmark's own process, so its CPU is not told apart.
+
+## Windows
+
+Classes with \`store: window\` on a Redis 7 of the benchmark's own, with the same load. Powertools runs its idempotency around
+a handler that does nothing, in the benchmark's process, two commands a call, and is compared with a claim and with a claim
+and its complete.
+
+| contender | events/s | against bare SET NX PX | against Powertools | p50 ms | p99 ms | API CPU µs/event | Redis CPU µs/event |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+${windows.rows.map((row) => `| ${row.name} | ${count(row.perSecond)} | ${against(row, 'redis-benchmark')} | ${against(row, 'Powertools')} | ${figure(row.p50Ms)} | ${figure(row.p99Ms)} | ${figure(row.apiUs)} | ${figure(row.storeUs)} |`).join('\n')}
+
+A settled key without a result took ${Math.round(windows.bytesPerKey)} bytes of Redis' memory, as its process grew.
 
 ## Growth
 

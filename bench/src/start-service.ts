@@ -30,9 +30,9 @@ export function makeFolder(): string {
 
 /**
  * Starts the service with its embedded database (durable settings) and waits until it is ready. A second one in the same
- * folder joins the database of the first.
+ * folder joins the database of the first. `redisPort`: where its windows are kept.
  */
-export async function startService(folder: string, workers: number): Promise<Service> {
+export async function startService(folder: string, workers: number, redisPort: number | null = null): Promise<Service> {
   const port = await freePort()
   const key = randomBytes(24).toString('hex')
   const data = join(folder, 'data')
@@ -44,6 +44,7 @@ export async function startService(folder: string, workers: number): Promise<Ser
       RANBOOK_ADMIN_KEY: key,
       RANBOOK_WORKERS: String(workers),
       LOG_LEVEL: 'error',
+      ...(redisPort === null ? {} : { REDIS_URL: `redis://127.0.0.1:${redisPort}` }),
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
@@ -80,7 +81,8 @@ async function untilReady(url: string, child: ChildProcess): Promise<void> {
   }
 }
 
-function freePort(): Promise<number> {
+/** A port that nobody listens on now. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.on('error', reject)

@@ -12,6 +12,7 @@ import {
   type ReadRequest,
   StoreError,
   shortFingerprint,
+  type WindowPlace,
 } from '@ranbook/rules'
 import { boundOfGrant, change } from './change.ts'
 import { groupBy } from './group-by.ts'
@@ -19,7 +20,7 @@ import { IdentityCollision } from './identity-collision.ts'
 import { insertOrRead } from './insert-or-read.ts'
 import { askFor, ItemFailure } from './item-failure.ts'
 import { type LedgerDeps, maxRounds } from './ledger-deps.ts'
-import { ledgerRoute, type Route } from './windows.ts'
+import { ClassMoving, ledgerRoute, type Route } from './windows.ts'
 
 /** One answered claim; `now` is the store's clock it was judged by. */
 export type ClaimAnswer = Pick<Decision, 'outcome' | 'record' | 'retryAfterMs'> & { now: number }
@@ -113,7 +114,11 @@ async function insert(deps: LedgerDeps, claims: readonly RoutedClaim[], answers:
     const outcomes = await askFor(items, answers, async (group) => {
       const records = group.map(({ judged }): NewRecord => judged)
       if (place === 'ledger') return insertOrRead(deps.store, records)
-      await deps.windows.cover(records.flatMap((record) => boundOfGrant(record, deps)))
+      const covering = deps.windows.cover(records.flatMap((record) => boundOfGrant(record, deps)))
+      if (covering !== null) {
+        await covering
+        for (const { request } of group) requireSameGrant(deps, request.class, place)
+      }
       return deps.windows.storeAt(place).insertIfAbsent(records)
     })
     for (const [{ at, request }, standing] of outcomes) {
@@ -128,6 +133,13 @@ async function insert(deps: LedgerDeps, claims: readonly RoutedClaim[], answers:
     }
   }
   return open
+}
+
+/** A write that was waited for may have taken long enough for the class to have moved: then nobody grants by the old way. */
+function requireSameGrant(deps: LedgerDeps, className: string, place: WindowPlace): void {
+  const { grant } = deps.windows.routeOf(className)
+  if (grant instanceof Error) throw grant
+  if (grant?.place !== place) throw new ClassMoving(`${className} changed its store meanwhile`)
 }
 
 /** Decides every open claim, applies the changes, and returns those that lost a race with what stands there now. */

@@ -165,3 +165,13 @@ test('a more specific policy that comes or goes moves the classes it governs', a
   expect(await ask(young, 'page.viewed', 'c')).toBe('claimed in ledger')
   expect(await ask(young, 'page.viewed', 'b')).toBe('in_progress in window')
 })
+
+test('a class that changes in the very millisecond in which it was seen first has two eras all the same', async () => {
+  expect(await ask(young, 'same.moment', 'a')).toBe('claimed in ledger')
+  await sql`UPDATE class_seen SET first_seen_at = now() + interval '1 minute' WHERE class = 'same.moment'`
+  await put('same.moment', { store: 'window' })
+  expect(await sql`SELECT store FROM class_era WHERE class = 'same.moment' ORDER BY since`).toEqual([
+    { store: 1 },
+    { store: 2 },
+  ])
+})

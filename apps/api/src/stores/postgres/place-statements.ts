@@ -27,7 +27,10 @@ WITH change AS MATERIALIZED (
   ON CONFLICT (class, since) DO NOTHING
 )
 INSERT INTO class_era (class, since, store, window_ms)
-SELECT class, date_trunc('milliseconds', clock_timestamp()), store, window_ms FROM change
+SELECT class,
+  greatest(date_trunc('milliseconds', clock_timestamp()), to_timestamp(first_seen_at / 1000) + interval '1 millisecond'),
+  store, window_ms
+FROM change
 ON CONFLICT (class, since) DO UPDATE SET store = EXCLUDED.store, window_ms = EXCLUDED.window_ms`
 
 /** $1 [class, …]. Their policies say window, and the ledger has records of them. */
