@@ -52,7 +52,9 @@ test('a store that does not answer is named, and the service is not called ready
   await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: body }))
   await page.goto(`${service.url}/#key=${service.key}`)
   await page.getByText('not ready').waitFor()
-  expect(await page.getByLabel('Service', { exact: true }).textContent()).toMatch(/not ready[\d.]+postgresaway/)
+  expect(await page.getByLabel('Service', { exact: true }).textContent()).toMatch(
+    /not ready[\d.]+postgresnot usable.*does not answer/,
+  )
   expect(await auditPage(page)).toEqual([])
   await page.unroute('**/readyz')
   await page.getByText('answers').waitFor()

@@ -25,6 +25,7 @@ export function recordSentence(facts: RecordFacts): string {
     doubtClause(facts),
     lateClause(facts),
     duplicateClause(facts.duplicates),
+    erasedClause(record),
     windowClause(record),
   ]
   return `${clauses.filter((clause) => clause !== null).join('; ')}.`
@@ -74,13 +75,9 @@ function ranClause(facts: RecordFacts): string {
     return `${times}: ${consumer} completed an earlier generation, and generation ${record.generation} is ${record.state}, ${first}`
   }
   const when = record.endedAt === null ? '' : ` at ${utc(record.endedAt)}`
-  const erased =
-    record.detailsErasedAt === null
-      ? ''
-      : `, and its result was erased at ${utc(record.detailsErasedAt)} as the policy says`
   return record.cause === 'operator'
-    ? `${times}: an operator marked it completed${when}, after attempt ${record.attempt} of ${consumer}, ${first}${erased}`
-    : `${times}: ${consumer} completed it${when}, attempt ${record.attempt}, ${first}${erased}`
+    ? `${times}: an operator marked it completed${when}, after attempt ${record.attempt} of ${consumer}, ${first}`
+    : `${times}: ${consumer} completed it${when}, attempt ${record.attempt}, ${first}`
 }
 
 /** Was every attempt heard of in time, so that nothing more can have run than what stands here? */
@@ -137,6 +134,10 @@ function duplicateClause(duplicates: DuplicateTally | null): string | null {
   return count === 1
     ? `at least 1 duplicate was suppressed, at ${utc(lastAt)}`
     : `at least ${count} duplicates were suppressed, the first at ${utc(firstAt)}, the last at ${utc(lastAt)}`
+}
+
+function erasedClause({ detailsErasedAt }: LedgerRecord): string | null {
+  return detailsErasedAt === null ? null : `its details were erased at ${utc(detailsErasedAt)}, as the policy says`
 }
 
 function windowClause(record: LedgerRecord): string | null {

@@ -1,3 +1,4 @@
+import type { EndedSpan } from './retention.ts'
 import type { Scope } from './scope.ts'
 
 /** A count that ended at its bound where there were `more`. */
@@ -12,19 +13,19 @@ export type RetentionProgress = {
   forgotten: number
 }
 
-/**
- * Settled records of a class in the ledger whose last attempt ended after `from` (null: ever) and not after `to`, in ms;
- * `erased` null: whether or not their details are gone.
- */
-export type SettledRange = { class: string; erased: boolean | null; from: number | null; to: number }
+/** Settled records of a class in the ledger by when their last attempt ended; `erased` null: details gone or not. */
+export type SettledRange = { class: string; erased: boolean | null; ended: EndedSpan }
 
-/** What the pruner does to the ledger. Of a class one caller at a time works; each batch is one transaction. */
+/**
+ * What the pruner does to the ledger. Each batch is one transaction. Of a class one store at a time works: another one
+ * stays away from it for as long as its batches follow each other.
+ */
 export type RetentionStore = {
   /** Every class that ever claimed. */
   classesSeen(): Promise<string[]>
   /**
-   * Erases the details of at most `limit` settled records that ended at least `retentionMs` ago. How many; null where
-   * another caller is at this class.
+   * Erases the details of at most `limit` settled records that ended at least `retentionMs` ago, the longest ago first.
+   * How many; null where another store is at this class.
    */
   eraseDetails(className: string, retentionMs: number, limit: number): Promise<number | null>
   /** Forgets as many keys likewise, and moves the time since when the class is complete, all or nothing. */
@@ -35,8 +36,8 @@ export type RetentionStore = {
   releaseLedger(className: string): Promise<void>
   /** By class, above `after`. */
   progress(scope: Scope, after: string | null, limit: number): Promise<{ rows: RetentionProgress[]; now: number }>
-  /** Of each range, at most `limit` counted. */
-  countSettled(ranges: readonly SettledRange[], limit: number): Promise<Bounded[]>
-  /** Records of these classes, at most `limit` counted. */
+  /** Over all ranges at most `limit`, and no more than is counted in a second. */
+  countSettled(ranges: readonly SettledRange[], limit: number): Promise<Bounded>
+  /** Records of these classes, likewise. */
   countRecords(classes: readonly string[], limit: number): Promise<Bounded>
 }

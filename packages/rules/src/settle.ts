@@ -48,6 +48,8 @@ export function settle(
     case 'completed':
       if (record.cause === 'operator') return stale(command, true)
       if (command.verb !== 'complete') return refused('already_settled')
+      // Erased, the first result can't be compared any more; nothing changes either way.
+      if (record.detailsErasedAt !== null) return { kind: 'same' }
       return sameResult(record.result, command.result) ? { kind: 'same' } : refused('result_conflict')
     case 'failed':
       return command.verb === 'fail' ? { kind: 'same' } : refused('already_settled')

@@ -85,6 +85,16 @@ describe('what else is known joins the sentence', () => {
   })
 })
 
+test.each(['completed', 'dead as not retryable', 'skipped by an operator'] as const)(
+  'of a record that is %s the sentence says when its details were erased',
+  (situation) => {
+    const record = { ...standing(situation, 'retry'), result: null, error: null, owner: null, detailsErasedAt: now }
+    expect(recordSentence({ ...factsOf(situation), record })).toMatch(
+      /; its details were erased at 1970-01-01 00:16:40 UTC, as the policy says\.$/,
+    )
+  },
+)
+
 test('a key can not rearrange the sentence around it', () => {
   const record = { ...standing('completed', 'retry'), key: `a\u202eb${'x'.repeat(300)}` }
   const sentence = recordSentence({ ...factsOf('completed'), record })

@@ -127,6 +127,15 @@ describe('results are compared by meaning', () => {
     const settlement = settle(record, 'current', { verb: 'complete', result: again }, policy, now, 0)
     expect(settlement.kind === 'refused' ? settlement.code : settlement.kind).toBe(answer)
   })
+
+  test('once the first result was erased, a complete is the same whatever it says, and no other verb is', () => {
+    const erased = { result: null, error: null, owner: null, detailsErasedAt: now - 1 }
+    const record = deepFreeze({ ...standing('completed', 'retry'), ...erased })
+    const say = (command: SettleCommand) => settle(record, 'current', command, policy, now, 0)
+    expect(say(commands.complete)).toEqual({ kind: 'same' })
+    expect(say(commands['complete with another result'])).toEqual({ kind: 'same' })
+    expect(say(commands.fail)).toMatchObject({ kind: 'refused', code: 'already_settled' })
+  })
 })
 
 describe('extend', () => {

@@ -39,6 +39,14 @@ test.each(situations.map((row) => ({ ...row, verdict: completed.includes(row.sit
   },
 )
 
+test('completed with its details erased: ran_details_erased, and ran_again after a generation that completed', () => {
+  const [completedRow] = situations.filter(({ situation }) => situation === 'completed')
+  if (completedRow === undefined) throw new Error('it is among them')
+  const record = { ...completedRow.record, result: null, owner: null, detailsErasedAt: now - 1 }
+  expect(verdictOf(record, 0, now)).toBe('ran_details_erased')
+  expect(verdictOf(record, 1, now)).toBe('ran_again')
+})
+
 test.each(situations)('$situation under $rule, after two generations that completed: ran_again', ({ record }) => {
   expect(verdictOf(record, 2, now)).toBe('ran_again')
 })

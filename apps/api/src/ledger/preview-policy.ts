@@ -4,6 +4,7 @@ import {
   coversClass,
   durationText,
   matchPolicyName,
+  newlyDue,
   type RetentionStore,
   type Scope,
   type SettledRange,
@@ -48,23 +49,18 @@ export async function previewPolicy(
   )
   const counted = governed.slice(0, classesCounted)
   const now = classes.storeNow()
-  const ranges = (field: 'details_retention_ms' | 'key_retention_ms', erased: false | null): SettledRange[] =>
-    counted.flatMap((one) => {
-      const [present, future] = [classes.policyFor(one)[field], policy[field]]
-      if (future === null || (present !== null && present <= future)) return []
-      return [{ class: one, erased, from: present === null ? null : now - present, to: now - future }]
+  const due = counted.map((one) => ({ class: one, ...newlyDue(classes.policyFor(one), policy, now) }))
+  const ranges = (what: 'details' | 'keys', erased: false | null): SettledRange[] =>
+    due.flatMap((one) => {
+      const ended = one[what]
+      return ended === null ? [] : [{ class: one.class, erased, ended }]
     })
   const part = counted.length < governed.length
-  const sum = async (list: SettledRange[]): Promise<Bounded> => {
-    const counts = await store.countSettled(list, countedMax)
-    const count = counts.reduce((total, one) => total + one.count, 0)
-    return { count: Math.min(count, countedMax), more: part || count > countedMax || counts.some(({ more }) => more) }
-  }
-  const affected = await store.countRecords(counted, countedMax)
+  const told = ({ count, more }: Bounded): Bounded => ({ count, more: more || part })
   return {
-    affected: { ...affected, more: affected.more || part },
-    erased: await sum(ranges('details_retention_ms', false)),
-    forgotten: await sum(ranges('key_retention_ms', null)),
+    affected: told(await store.countRecords(counted, countedMax)),
+    erased: told(await store.countSettled(ranges('details', false), countedMax)),
+    forgotten: told(await store.countSettled(ranges('keys', null), countedMax)),
     move: moveOf(governed, policy, classes),
     warnings: warningsOf(policy),
   }

@@ -1,5 +1,13 @@
 import type { Policy } from '@ranbook/contract'
-import type { Bounded, RetentionProgress, RetentionStore, Scope } from '@ranbook/rules'
+import {
+  type Bounded,
+  type EndedSpan,
+  newlyDue,
+  type Retention,
+  type RetentionProgress,
+  type RetentionStore,
+  type Scope,
+} from '@ranbook/rules'
 import type { ClassBook } from './class-book.ts'
 
 /** More than a run does in a minute: a larger backlog is told as at least this. */
@@ -32,22 +40,14 @@ export async function readRetention(
   const found: ClassRetention[] = []
   for (const progress of page) {
     const policy = classes.policyFor(progress.class)
-    const { details_retention_ms: detailsMs, key_retention_ms: keysMs } = policy
-    const ranges = [
-      { retentionMs: detailsMs, erased: false as const },
-      { retentionMs: keysMs, erased: null },
-    ]
-    const [details = none, keys = none] = await Promise.all(
-      ranges.map(async ({ retentionMs, erased }) => {
-        if (retentionMs === null) return none
-        const range = { class: progress.class, erased, from: null, to: now - retentionMs }
-        const [due = none] = await store.countSettled([range], dueCountedMax)
-        return due
-      }),
-    )
-    found.push({ progress, policy, due: { details, keys } })
+    const spans = newlyDue(nothingDue, policy, now)
+    const count = async (ended: EndedSpan | null, erased: false | null): Promise<Bounded> =>
+      ended === null ? none : store.countSettled([{ class: progress.class, erased, ended }], dueCountedMax)
+    const due = { details: await count(spans.details, false), keys: await count(spans.keys, null) }
+    found.push({ progress, policy, due })
   }
   return { rows: found, last: rows.length > limit ? (page.at(-1)?.class ?? null) : null }
 }
 
 const none: Bounded = { count: 0, more: false }
+const nothingDue: Retention = { details_retention_ms: null, key_retention_ms: null }

@@ -1,51 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { PolicyInput } from '@ranbook/contract'
-import { parseRecordId } from '@ranbook/rules'
 import { describe, expect, test } from 'vitest'
-import { prune } from '../../src/ledger/prune.ts'
 import { createRetentionStore } from '../../src/stores/postgres/retention-store.ts'
-import { type ColdJson, coldApp } from '../cold/cold-app.ts'
+import type { ColdJson } from '../cold/cold-app.ts'
+import { dayMs, digestOf, retentionApp } from './retention-app.ts'
 
-const app = await coldApp(async (sql) => {
+const app = await retentionApp(async (sql) => {
   await sql`UPDATE setting SET value = to_json(now() - interval '30 days') WHERE name = 'ledger_began_at'`
 })
-const dayMs = 86_400_000
+const { put, take: claim, settle, age, run, stored } = app
 const short = { details_retention_ms: dayMs, key_retention_ms: 10 * dayMs }
-
-async function put(name: string, policy: PolicyInput): Promise<void> {
-  const answer = await app.request('PUT', `/v1/classes/${name}`, { body: policy })
-  if (answer.status > 201) throw new Error(answer.text)
-}
-
-function claim(name: string, key: string, fields: Record<string, unknown> = {}): Promise<ColdJson> {
-  const details = { owner: 'billing-1', payload: { n: 1 }, refs: ['order:1'] }
-  return app.claim({ class: name, consumer: 'billing', key, claim_token: randomUUID(), ...details, ...fields })
-}
-
-async function settle(record: ColdJson, verb: string, body: Record<string, unknown> = {}): Promise<ColdJson> {
-  const path = `/v1/claims/${record.id}/${verb}`
-  return (await app.request('POST', path, { body: { claim_token: record.claim_token, ...body } })).json
-}
-
-/** As if its last attempt had ended, or its lease begun, so long ago. */
-async function age(id: string, days: number): Promise<void> {
-  const digest = parseRecordId(id)?.digest ?? null
-  await app.sql`
-    UPDATE record SET first_claimed_at = first_claimed_at - ${days} * interval '1 day',
-      claimed_at = claimed_at - ${days} * interval '1 day', ended_at = ended_at - ${days} * interval '1 day'
-    WHERE id = ${digest}`
-}
-
-async function run(): Promise<void> {
-  await app.refresh()
-  const { classes, retention } = app.deps
-  await prune({ store: retention, policies: classes, monotonicMs: () => performance.now(), stopping: () => false })
-}
-
-async function stored(id: string) {
-  const [row] = await app.sql`SELECT * FROM record WHERE id = ${parseRecordId(id)?.digest ?? null}`
-  return row
-}
 
 /** A record in each state it can rest in. */
 const situations: Record<string, (name: string, key: string) => Promise<ColdJson>> = {
@@ -158,16 +121,12 @@ test('a forgotten key is new again, with a higher fencing number, and nothing of
   await put('forgets', short)
   const record = await situations['completed']?.('forgets', 'a')
   if (!record) throw new Error('it is made')
-  await app.deps.ledger.store.addDuplicates([
-    { digest: parseRecordId(record.id)?.digest ?? '', count: 1, firstAt: 1, lastAt: 1 },
-  ])
+  await app.deps.ledger.store.addDuplicates([{ digest: digestOf(record.id), count: 1, firstAt: 1, lastAt: 1 }])
   await age(record.id, 11)
   await run()
   for (const table of ['record', 'attempt', 'late_completion', 'duplicate_tally']) {
     const id = table === 'record' ? app.sql`id` : app.sql`record_id`
-    expect(
-      await app.sql`SELECT 1 FROM ${app.sql(table)} WHERE ${id} = ${parseRecordId(record.id)?.digest ?? null}`,
-    ).toEqual([])
+    expect(await app.sql`SELECT 1 FROM ${app.sql(table)} WHERE ${id} = ${digestOf(record.id)}`).toEqual([])
   }
   const again = await claim('forgets', 'a')
   expect(again).toMatchObject({ outcome: 'claimed', attempt: 1, id: record.id })
@@ -200,21 +159,10 @@ test('the time since when keys are complete moves with what is forgotten, and ne
 
 test('several processes prune side by side, and every due record once', async () => {
   await put('shared', { key_retention_ms: dayMs })
-  const first = await claim('shared', 'seed')
-  await settle(first, 'complete')
-  const digest = parseRecordId(first.id)?.digest ?? null
-  await app.sql`
-    INSERT INTO record (id, claim_token, fencing_token, first_claimed_at, claimed_at, ended_at, version, generation,
-      attempt, lease_ms, state, on_lease_expiry, class, consumer, key)
-    SELECT gen_random_uuid(), gen_random_uuid(), nextval('fencing_token'), now() - interval '3 days',
-      now() - interval '3 days', now() - interval '2 days', 2, 1, 1, 60000, 2, 1, class, consumer, 'k' || n
-    FROM record, generate_series(1, 9000) AS n WHERE id = ${digest}`
-  const store = createRetentionStore(app.cold)
-  const { classes, retention } = app.deps
-  const deps = { policies: classes, monotonicMs: () => performance.now(), stopping: () => false }
-  await app.refresh()
-  await Promise.all([prune({ ...deps, store: retention }), prune({ ...deps, store })])
-  await run()
+  await settle(await claim('shared', 'seed'), 'complete')
+  await app.fill('shared', 9000)
+  const other = createRetentionStore(app.cold)
+  await Promise.all([run(), run(other)])
   expect(await app.sql`SELECT key FROM record WHERE class = 'shared'`).toEqual([{ key: 'seed' }])
   const [row] = await app.sql`SELECT forgotten::int, ran_at FROM class_retention WHERE class = 'shared'`
   expect(row).toEqual({ forgotten: 9000, ran_at: expect.any(Date) })

@@ -3,15 +3,20 @@ import { plainArray, textArray } from './array-literal.ts'
 import type { Runner } from './lane.ts'
 
 /**
- * Keeps results that came too late, the first of each record and token; of records that still stand.
+ * Keeps results that came too late, the first of each record and token; of records that still stand, and of one whose
+ * details were erased only that they came.
  *
  * $1 record_id, $2 claim_token, $3 result: arrays of one length, ids ascending, no record and token twice.
+ *
+ * FOR SHARE: retention, which erases and forgets what is kept about a record, comes wholly before or wholly after.
  */
 export const KEEP_LATE_COMPLETIONS = `
 INSERT INTO late_completion (record_id, claim_token, at, result)
-SELECT r.id, t.claim_token, date_trunc('milliseconds', now()), t.result
+SELECT r.id, t.claim_token, date_trunc('milliseconds', now()),
+  CASE WHEN r.details_erased_at IS NULL THEN t.result END
 FROM unnest($1::uuid[], $2::uuid[], $3::json[]) AS t (id, claim_token, result)
 JOIN record AS r ON r.id = t.id
+FOR SHARE OF r
 ON CONFLICT (record_id, claim_token) DO NOTHING`
 
 /** See `RecordStore.keepLateCompletions`. */

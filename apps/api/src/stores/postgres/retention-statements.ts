@@ -1,75 +1,94 @@
 // Statements of retention. Those that look for what is due go through the index `record_retention`: its predicate and its
-// expression stand in them word for word. Whether details are erased is a parameter there, as the planner would turn a
-// literal into another condition, which no index has. States: 2 completed, 4 dead, 6 skipped, see `record-codes.ts`.
+// expression stand in them word for word, and in a form that the planner keeps whether or not it knows the parameters.
+// Those that change records reach them by id. States: 2 completed, 4 dead, 6 skipped; attempts: 2 failed, 5 decided; see
+// `record-codes.ts`. Times are milliseconds since 1970.
 
-/** $1 class. False where another transaction holds it; given back with the transaction, also behind a pooler. */
-export const TRY_LOCK_CLASS = `SELECT pg_try_advisory_xact_lock(738201, hashtext($1)) AS locked`
+/**
+ * $1 class. `locked` false: another transaction holds it; it is given back with the transaction, also behind a pooler.
+ * `worked_at`: when a batch or a run of this class was noted last.
+ */
+export const TRY_LOCK_CLASS = `
+SELECT pg_try_advisory_xact_lock(738201, hashtext($1)) AS locked, floor(extract(epoch FROM now()) * 1000)::float8 AS now,
+  (SELECT floor(extract(epoch FROM ran_at) * 1000)::float8 FROM class_retention WHERE class = $1) AS worked_at`
 
-/** The clock and a time before it. $1 how long before, in ms. As text, so that no precision is lost. */
-export const CUTOFF = `
-SELECT (date_trunc('milliseconds', now()) - $1::float8 * interval '1 millisecond')::text AS cutoff`
-
-/** Ids that are due, the longest due first. $1 class, $2 whether details are erased, $3 cutoff, $4 how many. */
-export const FIND_DUE = `
+const due = (erased: 'TRUE' | 'FALSE'): string => `
 SELECT id FROM record
-WHERE class = $1 AND (details_erased_at IS NOT NULL) = $2::boolean AND ended_at <= $3::text::timestamptz
+WHERE class = $1 AND (details_erased_at IS NOT NULL) IS ${erased} AND ended_at <= to_timestamp($2::float8 / 1000)
   AND (state = 2 OR state = 4 OR state = 6)
-ORDER BY ended_at LIMIT $4::int`
+ORDER BY ended_at LIMIT $3::int`
+
+/** Ids that are due and have details, the longest due first. $1 class, $2 due until, $3 how many. */
+export const FIND_DUE_WHOLE: string = due('FALSE')
+
+/** The same of those whose details are erased. */
+export const FIND_DUE_ERASED: string = due('TRUE')
 
 /**
  * Erases details of records that still are as they were found. Their versions grow, so that whoever read one before can't
- * write the details back. Answers how many. $1 ids as JSON, ascending, $2 cutoff.
+ * write the details back. Answers the ids. $1 ids as JSON, ascending, $2 due until.
  */
 export const ERASE_DETAILS = `
-WITH erased AS (
-  UPDATE record AS r
-  SET payload = NULL, result = NULL, error = NULL, owner = NULL, version = r.version + 1,
-      details_erased_at = date_trunc('milliseconds', now())
-  FROM (SELECT value::uuid AS id FROM json_array_elements_text($1::text::json)) AS t
-  WHERE r.id = t.id AND (r.state = 2 OR r.state = 4 OR r.state = 6) AND r.ended_at <= $2::text::timestamptz
-    AND r.details_erased_at IS NULL
-  RETURNING r.id
-), attempts AS (
-  UPDATE attempt AS a SET owner = NULL, error = NULL, result = NULL FROM erased WHERE a.record_id = erased.id
-), late AS (
-  UPDATE late_completion AS l SET result = NULL FROM erased WHERE l.record_id = erased.id
-)
-SELECT count(*)::int AS count FROM erased`
+UPDATE record AS r
+SET payload = NULL, result = NULL, error = NULL, owner = NULL, version = r.version + 1,
+    details_erased_at = date_trunc('milliseconds', now())
+FROM (SELECT value::uuid AS id FROM json_array_elements_text($1::text::json)) AS t
+WHERE r.id = t.id AND (r.state = 2 OR r.state = 4 OR r.state = 6) AND r.ended_at <= to_timestamp($2::float8 / 1000)
+  AND r.details_erased_at IS NULL
+RETURNING r.id`
 
 /**
- * Forgets records that still are as they were found, with all that is kept about them. Answers how many. $1 ids as JSON,
- * ascending, $2 cutoff.
+ * The same of what is kept about them. An attempt that failed before a person decided is told by its error from one that
+ * nothing was heard of: without it, it says so itself. $1 ids as JSON.
  */
-export const FORGET_KEYS = `
-WITH forgotten AS (
-  DELETE FROM record AS r
-  USING (SELECT value::uuid AS id FROM json_array_elements_text($1::text::json)) AS t
-  WHERE r.id = t.id AND (r.state = 2 OR r.state = 4 OR r.state = 6) AND r.ended_at <= $2::text::timestamptz
-  RETURNING r.id
+export const ERASE_TRACES = `
+WITH t AS MATERIALIZED (
+  SELECT value::uuid AS id FROM json_array_elements_text($1::text::json)
 ), attempts AS (
-  DELETE FROM attempt AS a USING forgotten WHERE a.record_id = forgotten.id
-), late AS (
-  DELETE FROM late_completion AS l USING forgotten WHERE l.record_id = forgotten.id
-), tallies AS (
-  DELETE FROM duplicate_tally AS d USING forgotten WHERE d.record_id = forgotten.id
+  UPDATE attempt AS a
+  SET ending = CASE WHEN a.ending = 5 AND a.error IS NOT NULL THEN 2 ELSE a.ending END,
+      owner = NULL, error = NULL, result = NULL
+  FROM t WHERE a.record_id = t.id
 )
-SELECT count(*)::int AS count FROM forgotten`
+UPDATE late_completion AS l SET result = NULL FROM t WHERE l.record_id = t.id`
 
-/** $1 class, $2 how many more were erased, $3 how many more were forgotten, $4 cutoff of the forgotten or null. */
+/** Forgets records that still are as they were found. Answers the ids. $1 ids as JSON, ascending, $2 due until. */
+export const FORGET_KEYS = `
+DELETE FROM record AS r
+USING (SELECT value::uuid AS id FROM json_array_elements_text($1::text::json)) AS t
+WHERE r.id = t.id AND (r.state = 2 OR r.state = 4 OR r.state = 6) AND r.ended_at <= to_timestamp($2::float8 / 1000)
+RETURNING r.id`
+
+/** The same of what is kept about them. $1 ids as JSON. */
+export const FORGET_TRACES = `
+WITH t AS MATERIALIZED (
+  SELECT value::uuid AS id FROM json_array_elements_text($1::text::json)
+), attempts AS (
+  DELETE FROM attempt AS a USING t WHERE a.record_id = t.id
+), late AS (
+  DELETE FROM late_completion AS l USING t WHERE l.record_id = t.id
+)
+DELETE FROM duplicate_tally AS d USING t WHERE d.record_id = t.id`
+
+/**
+ * $1 class, $2 how many more were erased, $3 how many more were forgotten, $4 until when they were due; null where none
+ * was forgotten. Answers when.
+ */
 export const NOTE_PROGRESS = `
-INSERT INTO class_retention AS c (class, keys_complete_since, erased, forgotten)
-VALUES ($1, $4::text::timestamptz, $2, $3)
+INSERT INTO class_retention AS c (class, keys_complete_since, ran_at, erased, forgotten)
+VALUES ($1, to_timestamp($4::float8 / 1000), date_trunc('milliseconds', now()), $2, $3)
 ON CONFLICT (class) DO UPDATE
-  SET keys_complete_since = greatest(c.keys_complete_since, EXCLUDED.keys_complete_since),
-      erased = c.erased + EXCLUDED.erased, forgotten = c.forgotten + EXCLUDED.forgotten`
+  SET keys_complete_since = greatest(c.keys_complete_since, EXCLUDED.keys_complete_since), ran_at = EXCLUDED.ran_at,
+      erased = c.erased + EXCLUDED.erased, forgotten = c.forgotten + EXCLUDED.forgotten
+RETURNING floor(extract(epoch FROM ran_at) * 1000)::float8 AS worked_at`
 
-/** $1 [{class, took_ms}, …]. */
+/** $1 [{class, took_ms}, …]. Answers when. */
 export const NOTE_RUN = `
 INSERT INTO class_retention (class, ran_at, took_ms)
 SELECT class, date_trunc('milliseconds', now()), took_ms
 FROM json_to_recordset($1::text::json) AS r (class text, took_ms int)
 ORDER BY class COLLATE "C"
-ON CONFLICT (class) DO UPDATE SET ran_at = EXCLUDED.ran_at, took_ms = EXCLUDED.took_ms`
+ON CONFLICT (class) DO UPDATE SET ran_at = EXCLUDED.ran_at, took_ms = EXCLUDED.took_ms
+RETURNING class, floor(extract(epoch FROM ran_at) * 1000)::float8 AS worked_at`
 
 /**
  * $1 class. Where its newest era is a window's and a minute old, nobody grants in the ledger any more: no process goes by
@@ -102,15 +121,20 @@ ORDER BY s.class`
 /** The clock, in ms since 1970. */
 export const READ_CLOCK = `SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS now`
 
-/** $1 class, $2 whether details are erased, $3 and $4 from and to in ms since 1970, $5 how many are counted. */
-export const COUNT_SETTLED = `
+const settled = (erased: 'TRUE' | 'FALSE'): string => `
 SELECT count(*)::float8 AS count FROM (
   SELECT FROM record
-  WHERE class = $1 AND (details_erased_at IS NOT NULL) = $2::boolean
-    AND ended_at > to_timestamp($3::float8 / 1000) AND ended_at <= to_timestamp($4::float8 / 1000)
+  WHERE class = $1 AND (details_erased_at IS NOT NULL) IS ${erased}
+    AND ended_at > to_timestamp($2::float8 / 1000) AND ended_at <= to_timestamp($3::float8 / 1000)
     AND (state = 2 OR state = 4 OR state = 6)
-  LIMIT $5::int
+  LIMIT $4::int
 ) AS due`
+
+/** Settled records that have details. $1 class, $2 ended after, $3 and not after, $4 how many are counted. */
+export const COUNT_WHOLE: string = settled('FALSE')
+
+/** The same of those whose details are erased. */
+export const COUNT_ERASED: string = settled('TRUE')
 
 /** $1 class, $2 how many are counted. */
 export const COUNT_RECORDS = `

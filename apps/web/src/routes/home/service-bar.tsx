@@ -52,10 +52,10 @@ export function ServiceBar({ ranbook, signOut }: { ranbook: Ranbook | null; sign
                   </Mark>
                 ) : (
                   <Mark shape="cross" tone="bad">
-                    away
+                    not usable
                   </Mark>
                 )}
-                {note === null || !ok || isError ? null : <span className="muted">{note}</span>}
+                {note === null || isError ? null : <span className="muted">{note}</span>}
               </dd>
             </div>
           ))}
