@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as delay } from 'node:timers/promises'
 import { backoffMs } from './backoff.ts'
 import { workerLimitMs } from './drain-limits.ts'
+import { fixedPort } from './fixed-port.ts'
 import type { Log } from './log.ts'
 import type { ServeOptions } from './serve.ts'
 import { StartRefused } from './start-refused.ts'
@@ -27,8 +28,7 @@ export function startWorkers(count: number, options: ServeOptions, log: Log): Wo
   const reports = gatherWorkerReports()
   let draining = false
   let failures = 0
-  /** Once known, it is kept: where all workers end at once, a free port would be another one than clients were told. */
-  let sharedPort = options.port
+  const shared = fixedPort(options.host, options.port).then((port) => ({ ...options, port }))
 
   const fork = (): Promise<number> => {
     const worker = cluster.fork()
@@ -40,7 +40,7 @@ export function startWorkers(count: number, options: ServeOptions, log: Log): Wo
         switch (message.kind) {
           case 'started':
             // Told before it listened, it did not hear that all shall end.
-            tell(worker, draining ? { kind: 'drain' } : { kind: 'serve', options: { ...options, port: sharedPort } })
+            void shared.then((told) => tell(worker, draining ? { kind: 'drain' } : { kind: 'serve', options: told }))
             break
           case 'listening':
             listening = true
@@ -106,10 +106,9 @@ export function startWorkers(count: number, options: ServeOptions, log: Log): Wo
   let started = false
   // The workers need no input, and one that held it open would hide its end from the primary process.
   cluster.setupPrimary({ stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  const port = Promise.all(Array.from({ length: count }, fork)).then(([shared]) => {
+  const port = Promise.all(Array.from({ length: count }, fork)).then(([first]) => {
     started = true
-    sharedPort = shared ?? options.port
-    return sharedPort
+    return first ?? options.port
   })
   return { port, drain }
 }
