@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseTargetAllowlist, type TargetAllowlist, TargetAllowlistRefused } from './delivery/target-allowlist.ts'
 import { nearestName } from './process/nearest-name.ts'
 import { parseRedisTarget, RedisAddressRefused } from './stores/redis/redis-target.ts'
 
@@ -24,6 +25,8 @@ export type Config = {
   workers: number
   sweepIntervalMs: number
   pruneIntervalMs: number
+  /** Where replays and alerts may be sent to. Null: to any host that is not refused always. */
+  targetAllowlist: TargetAllowlist | null
   logLevel: LogLevel
   /** Drain when the standard input ends: whoever started the server holds it open for as long as it shall run. */
   exitWithStdin: boolean
@@ -81,6 +84,18 @@ const variables = z.object({
   RANBOOK_WORKERS: wholeNumber(1, 64).default(1),
   RANBOOK_SWEEP_INTERVAL_MS: wholeNumber(100, 60_000).default(1000),
   RANBOOK_PRUNE_INTERVAL_MS: wholeNumber(100, 86_400_000).default(60_000),
+  RANBOOK_TARGET_ALLOWLIST: z
+    .string()
+    .transform((text, context) => {
+      try {
+        return parseTargetAllowlist(text)
+      } catch (error) {
+        if (!(error instanceof TargetAllowlistRefused)) throw error
+        context.addIssue({ code: 'custom', message: error.message })
+        return z.NEVER
+      }
+    })
+    .optional(),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
   RANBOOK_EXIT_WITH_STDIN: z.enum(['0', '1'], { error: 'must be 0 or 1' }).default('0'),
 })
@@ -88,10 +103,7 @@ type Variable = keyof typeof variables.shape
 
 const secrets: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'REDIS_URL', 'RANBOOK_ADMIN_KEY'])
 
-/** Known to other versions. Ignoring the first kind is harmless and said so; the second kind asks for a safety that would be missing. */
-const ignoredHere: Readonly<Record<string, string>> = {
-  RANBOOK_TARGET_ALLOWLIST: 'nothing is sent to any target',
-}
+/** Known to other versions, which keep a safety with it that would be missing here. */
 const refusedHere: Readonly<Record<string, string>> = {
   RANBOOK_REWOUND_TO: 'the fencing sequence would not jump ahead after the restore',
   RANBOOK_PAYLOAD_KEY_FILE: 'payloads would be stored unencrypted',
@@ -130,6 +142,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       workers: read.RANBOOK_WORKERS,
       sweepIntervalMs: read.RANBOOK_SWEEP_INTERVAL_MS,
       pruneIntervalMs: read.RANBOOK_PRUNE_INTERVAL_MS,
+      targetAllowlist: read.RANBOOK_TARGET_ALLOWLIST ?? null,
       logLevel: read.LOG_LEVEL,
       exitWithStdin: read.RANBOOK_EXIT_WITH_STDIN === '1',
     },
@@ -141,10 +154,8 @@ function fault(name: string, message: string, given: Readonly<Record<string, str
 }
 
 function warnings(given: Readonly<Record<string, string | undefined>>): string[] {
-  const known = [...Object.keys(variables.shape), ...Object.keys(ignoredHere), ...Object.keys(refusedHere)]
+  const known = [...Object.keys(variables.shape), ...Object.keys(refusedHere)]
   return Object.keys(given).flatMap((name) => {
-    const consequence = ignoredHere[name]
-    if (consequence !== undefined) return [`${name} is not available in this version and is ignored: ${consequence}.`]
     if (!name.startsWith('RANBOOK_') || known.includes(name)) return []
     const bare = name.slice('RANBOOK_'.length)
     const meant = known.includes(bare) ? bare : nearestName(name, known)

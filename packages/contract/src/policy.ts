@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { limits } from './limits.ts'
 import { leaseExpiryRules } from './states.ts'
 import { durationField } from './text-fields.ts'
+import { webhookSecretField } from './webhook-secret.ts'
 
 const jsonPointer = z
   .string()
@@ -49,10 +50,7 @@ export const policyFields = {
   replay_target: z
     .strictObject({
       url: z.url().max(2048),
-      secret: z
-        .string()
-        .regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/)
-        .optional(),
+      secret: webhookSecretField.optional(),
     })
     .nullable()
     .default(null),

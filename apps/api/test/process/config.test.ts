@@ -28,6 +28,7 @@ test('an empty environment starts with the documented defaults', () => {
       workers: 1,
       sweepIntervalMs: 1000,
       pruneIntervalMs: 60_000,
+      targetAllowlist: null,
       logLevel: 'info',
       exitWithStdin: false,
     },
@@ -46,6 +47,7 @@ test('every variable is taken when it is valid', () => {
     RANBOOK_WORKERS: '4',
     RANBOOK_SWEEP_INTERVAL_MS: '100',
     RANBOOK_PRUNE_INTERVAL_MS: '86400000',
+    RANBOOK_TARGET_ALLOWLIST: 'Hooks.example.com, *.internal.example,10.0.0.0/8',
     LOG_LEVEL: 'silent',
     RANBOOK_EXIT_WITH_STDIN: '1',
     PATH: '/usr/bin',
@@ -63,6 +65,11 @@ test('every variable is taken when it is valid', () => {
     workers: 4,
     sweepIntervalMs: 100,
     pruneIntervalMs: 86_400_000,
+    targetAllowlist: {
+      names: ['hooks.example.com'],
+      suffixes: ['.internal.example'],
+      ranges: [{ address: '10.0.0.0', prefixBits: 8 }],
+    },
     logLevel: 'silent',
     exitWithStdin: true,
   })
@@ -110,6 +117,29 @@ test.each([
   ['RANBOOK_SWEEP_INTERVAL_MS', '60001'],
   ['RANBOOK_PRUNE_INTERVAL_MS', '99'],
   ['RANBOOK_PRUNE_INTERVAL_MS', '86400001'],
+  ['RANBOOK_TARGET_ALLOWLIST', ' '],
+  ['RANBOOK_TARGET_ALLOWLIST', 'a.example,'],
+  ['RANBOOK_TARGET_ALLOWLIST', 'a.example b.example'],
+  ['RANBOOK_TARGET_ALLOWLIST', 'https://a.example'],
+  ['RANBOOK_TARGET_ALLOWLIST', 'a.example/ranbook'],
+  ['RANBOOK_TARGET_ALLOWLIST', 'a.example:443'],
+  ['RANBOOK_TARGET_ALLOWLIST', 'me@a.example'],
+  ['RANBOOK_TARGET_ALLOWLIST', '*'],
+  ['RANBOOK_TARGET_ALLOWLIST', '*.'],
+  ['RANBOOK_TARGET_ALLOWLIST', 'a.*.example'],
+  ['RANBOOK_TARGET_ALLOWLIST', '.example'],
+  ['RANBOOK_TARGET_ALLOWLIST', '10.0.0.0/33'],
+  ['RANBOOK_TARGET_ALLOWLIST', '10.0.0.0/-1'],
+  ['RANBOOK_TARGET_ALLOWLIST', '10.0.0/8'],
+  ['RANBOOK_TARGET_ALLOWLIST', '10.0.0'],
+  ['RANBOOK_TARGET_ALLOWLIST', '010.0.0.1'],
+  ['RANBOOK_TARGET_ALLOWLIST', '0x7f.1'],
+  ['RANBOOK_TARGET_ALLOWLIST', '2852039166'],
+  ['RANBOOK_TARGET_ALLOWLIST', 'fd00::/129'],
+  ['RANBOOK_TARGET_ALLOWLIST', '[fd00::]/8'],
+  ['RANBOOK_TARGET_ALLOWLIST', 'fe80::1%eth0'],
+  ['RANBOOK_TARGET_ALLOWLIST', '::ffff:10.0.0.0/104'],
+  ['RANBOOK_TARGET_ALLOWLIST', '64:ff9b::/96'],
   ['LOG_LEVEL', 'verbose'],
   ['LOG_LEVEL', 'INFO'],
   ['RANBOOK_EXIT_WITH_STDIN', 'yes'],
@@ -153,14 +183,28 @@ test.each(['RANBOOK_REWOUND_TO', 'RANBOOK_PAYLOAD_KEY_FILE'])(
   },
 )
 
-test.each(['RANBOOK_TARGET_ALLOWLIST'])(
-  '%s of a shared compose file is ignored with a warning that says what follows',
-  (name) => {
-    const { warnings } = ready({ [name]: 'redis://canary@host' })
-    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} is not available.+: .+\\.$`))])
-    expect(warnings.join()).not.toContain('canary')
-  },
-)
+test('targets may be listed as names, patterns, addresses and ranges, in any spelling that a URL takes', () => {
+  const list =
+    ' hooks.example.com , *.Internal.example., bücher.example,127.0.0.1,10.1.2.3/8,::1,FD00:0::/8,0.0.0.0/0,::/0'
+  expect(ready({ RANBOOK_TARGET_ALLOWLIST: list }).config.targetAllowlist).toEqual({
+    names: ['hooks.example.com', 'xn--bcher-kva.example'],
+    suffixes: ['.internal.example'],
+    ranges: [
+      { address: '127.0.0.1', prefixBits: 32 },
+      { address: '10.1.2.3', prefixBits: 8 },
+      { address: '::1', prefixBits: 128 },
+      { address: 'fd00::', prefixBits: 8 },
+      { address: '0.0.0.0', prefixBits: 0 },
+      { address: '::', prefixBits: 0 },
+    ],
+  })
+})
+
+test('the wrong entry of a list of targets is named', () => {
+  expect(faults({ RANBOOK_TARGET_ALLOWLIST: 'a.example,10.0.0.0/99' }).join()).toContain(
+    '"10.0.0.0/99" is none of these',
+  )
+})
 
 test.each([
   ['RANBOOK_WORKER', 'RANBOOK_WORKERS'],
