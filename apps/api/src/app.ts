@@ -11,6 +11,7 @@ import { registerLookup } from './http/routes/lookup.ts'
 import { registerMe } from './http/routes/me.ts'
 import { registerPresets } from './http/routes/presets.ts'
 import { registerRecords } from './http/routes/records.ts'
+import { registerReplays } from './http/routes/replays.ts'
 import { registerResolve } from './http/routes/resolve.ts'
 import { registerRetention } from './http/routes/retention.ts'
 import { registerService } from './http/routes/service.ts'
@@ -30,6 +31,7 @@ export function createApp(deps: HttpDeps): App {
   registerLookup(serve, deps)
   registerRecords(serve, deps)
   registerResolve(serve, deps)
+  registerReplays(serve, deps)
   registerClasses(serve, deps)
   registerAttention(serve, deps)
   registerStats(serve, deps)

@@ -78,7 +78,13 @@ export const errorCodes = {
   not_resolvable: {
     status: 409,
     title: 'The record can not be resolved now',
-    meaning: 'Only held, failed, dead and ready records are decided, and claimed ones with `end_live_claim`.',
+    meaning:
+      'Only held, failed, dead and ready records are decided, and claimed ones with `end_live_claim`. What a replay armed is put back by cancelling the replay.',
+  },
+  replay_conflict: {
+    status: 409,
+    title: 'The replay does not stand so',
+    meaning: 'Its state does not allow this, or `replay_id` names another replay; `detail` says which.',
   },
   precondition_failed: {
     status: 412,
@@ -119,6 +125,12 @@ export const errorCodes = {
     status: 422,
     title: 'The class orders by sequence number',
     meaning: 'Send `source` and `seq` with the claim.',
+  },
+  target_refused: {
+    status: 422,
+    title: 'Nothing may be sent there',
+    meaning:
+      'The address of the target is not an http or https one that this installation may send to; `detail` says why.',
   },
   overloaded: {
     status: 503,

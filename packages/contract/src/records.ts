@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { pageFields, pageOf } from './page.ts'
 import { attemptErrorSchema, recordSchema } from './record.ts'
+import { replayOutcomes } from './replays.ts'
 import { recordStates } from './states.ts'
 import { classField, keyField, nameField, opaqueField, timeField } from './text-fields.ts'
 
@@ -89,6 +90,20 @@ export const fullRecordSchema = recordSchema.extend({
     .array(attemptSchema)
     .meta({ description: 'Of every generation, the current one last; of those given back, the newest 1000.' }),
   late_completions: z.array(lateCompletionSchema),
+  replays: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        reason: z.string(),
+        delivery: z.enum(['rearm', 'push']),
+        idempotency: z.enum(['same', 'new']),
+        created_at: timeField,
+        created_by: z.string(),
+        outcome: z.enum(replayOutcomes),
+        at: timeField,
+      }),
+    )
+    .meta({ description: 'What replays made of it, the newest 100, oldest first.' }),
   audit: z.array(auditEntrySchema),
 })
 export type FullRecordView = z.infer<typeof fullRecordSchema>

@@ -17,8 +17,10 @@ import { lookupQuery, lookupResponseSchema } from './lookup.ts'
 import { presetListSchema } from './presets.ts'
 import { recordSchema } from './record.ts'
 import { fullRecordSchema, recordListQuery, recordListSchema } from './records.ts'
+import { replayRoutes } from './replay-routes.ts'
 import { resolveRequestSchema } from './resolve.ts'
 import { policyPreviewSchema, retentionListQuery, retentionListSchema } from './retention.ts'
+import type { Route } from './route.ts'
 import {
   completeRequestSchema,
   extendRequestSchema,
@@ -28,31 +30,8 @@ import {
   settlementsRequestSchema,
   settlementsResponseSchema,
 } from './settle.ts'
-import { type Action, actions } from './states.ts'
+import { actions } from './states.ts'
 import { statsQuery, statsSchema } from './stats.ts'
-
-/** One call of the API: where it is, who may make it, and what goes in and out. */
-export type Route = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** With `{name}` where a parameter stands. */
-  readonly path: string
-  /** `open` to everybody, else to a caller with any one of the actions. There is no other way in. */
-  readonly access: 'open' | readonly Action[]
-  /**
-   * When it is refused under load: `first` pages and reports, then new `claims`, `last` what settles them and so makes
-   * room, `never` what tells whether the process lives.
-   */
-  readonly shed: 'first' | 'claims' | 'last' | 'never'
-  readonly summary: string
-  readonly query?: z.ZodObject
-  readonly body?: z.ZodType
-  /** The body may be left out. */
-  readonly bodyOptional?: true
-  /** Answers carry the version as `ETag`; a change goes over that version alone where `If-Match` names it. */
-  readonly versioned?: true
-  /** By status: the JSON that is answered, null where the body is empty, or the media type of what is not JSON. */
-  readonly answers: Readonly<Record<number, z.ZodType | string | null>>
-}
 
 const settle = { method: 'POST', access: ['claim'], shed: 'last' } as const
 const read = { method: 'GET', access: ['read'], shed: 'first' } as const
@@ -153,6 +132,8 @@ export const routes = {
     body: resolveRequestSchema,
     answers: { 200: recordSchema },
   },
+
+  ...replayRoutes,
 
   listClasses: {
     ...read,

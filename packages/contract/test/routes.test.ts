@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { errorCodes } from '../src/error-codes.ts'
-import { type Route, routes } from '../src/routes.ts'
+import type { Route } from '../src/route.ts'
+import { routes } from '../src/routes.ts'
 import { actions, outcomeStatus, outcomes } from '../src/states.ts'
 
 const all = Object.values<Route>(routes)

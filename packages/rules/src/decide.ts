@@ -4,6 +4,7 @@ import type { AuditEntry } from './audit-entry.ts'
 import { attemptsUsedUp } from './policy.ts'
 import {
   type ArchivedAttempt,
+  type Armed,
   type AttemptEnd,
   type Details,
   type Fingerprint,
@@ -101,6 +102,7 @@ export function firstGrant(grant: NewRecord, fencingToken: number, now: number):
     error: null,
     detailsErasedAt: null,
     window,
+    replay: null,
   }
 }
 
@@ -116,7 +118,7 @@ export function decide(standing: Standing, request: ClaimRequest, policy: Policy
   if (live && record.claimToken === request.claimToken) return answer('claimed', record)
   const spent = standing.tokenSpent || record.claimToken === request.claimToken
   const grant = (attempt: number, end: AttemptEnd): Decision =>
-    spent ? answer('token_spent', record) : grantAgain(record, request, policy, now, attempt, end)
+    spent ? answer('token_spent', record) : grantAgain(record, request, policy, now, { attempt, end })
 
   switch (record.state) {
     case 'claimed':
@@ -130,6 +132,16 @@ export function decide(standing: Standing, request: ClaimRequest, policy: Policy
       return grant(record.attempt + 1, 'failed')
     }
     case 'ready':
+      if (record.replay !== null && record.replay.armed !== null) {
+        const opened = { ...record, generation: record.generation + 1, replay: { ...record.replay, armed: null } }
+        return spent
+          ? answer('token_spent', record)
+          : grantAgain(opened, request, policy, now, {
+              attempt: 1,
+              end: endOfArmed(record.replay.armed),
+              displaced: record,
+            })
+      }
       return record.cause === 'released' ? grant(record.attempt, 'released') : grant(record.attempt + 1, 'decided')
     case 'completed':
     case 'skipped':
@@ -183,8 +195,7 @@ function grantAgain(
   request: ClaimRequest,
   policy: Policy,
   now: number,
-  attempt: number,
-  end: AttemptEnd,
+  { attempt, end, displaced = record }: { attempt: number; end: AttemptEnd; displaced?: LedgerRecord },
 ): Decision {
   const leaseMs = request.leaseMs ?? policy.lease_ms
   const granted: LedgerRecord = {
@@ -213,11 +224,27 @@ function grantAgain(
     expectVersion: record.version,
     record: granted,
     grants: true,
-    archive: archiveAttempt(record, end),
+    archive: archiveAttempt(displaced, end),
     fill: request.details,
     audit: null,
   }
   return { outcome: 'claimed', record: granted, retryAfterMs: null, change }
+}
+
+/** How the last attempt of the generation ended that a replay displaces. */
+export function endOfArmed({ state, cause }: Armed): AttemptEnd {
+  switch (state) {
+    case 'completed':
+      return 'completed'
+    case 'failed':
+      return 'failed'
+    case 'held':
+      return 'expired'
+    case 'skipped':
+      return 'decided'
+    case 'dead':
+      return cause === 'operator' ? 'decided' : cause === 'attempts_lost' ? 'expired' : 'failed'
+  }
 }
 
 /** The record's current attempt as history keeps it. */

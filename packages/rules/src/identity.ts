@@ -54,7 +54,10 @@ export function parseRecordId(id: string): ParsedRecordId | null {
   return digest === undefined ? null : { store: prefix === 'rec' ? 'ledger' : 'window', digest }
 }
 
-/** What a consumer hands to downstream APIs: `rbk-<digest>-<generation>`, the same for every attempt of a generation. */
+/**
+ * What a consumer hands to downstream APIs: `rbk-<digest>-<generation>`, the same for every attempt of a generation, and
+ * for later ones that repeat it; see `keyGeneration`.
+ */
 export function idempotencyKey(digest: string, generation: number): string {
   return `rbk-${digest}-${generation}`
 }

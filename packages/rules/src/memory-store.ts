@@ -142,6 +142,7 @@ export function createMemoryStore(options: { now: () => number }): MemoryStore {
       for (const item of late) {
         const row = rows.get(item.digest)
         if (!row || row.lateCompletions.some(({ claimToken }) => claimToken === item.claimToken)) continue
+        if (row.attempts.some(({ claimToken, end }) => claimToken === item.claimToken && end === 'completed')) continue
         row.lateCompletions.push(Object.freeze({ ...item, at }))
       }
     },

@@ -100,7 +100,6 @@ function findUnbuiltValue(policy: Policy): string | null {
   if (policy.ordering !== 'off') return `ordering: ${policy.ordering}`
   if (policy.gap_timeout_ms !== defaultPolicy.gap_timeout_ms) return 'gap_timeout_ms'
   if (policy.replay_target !== null) return 'replay_target'
-  if (policy.downstream_memory_ms !== defaultPolicy.downstream_memory_ms) return 'downstream_memory_ms'
   return null
 }
 

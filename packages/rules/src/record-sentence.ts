@@ -1,6 +1,6 @@
 import { durationText } from './duration-text.ts'
 import { counted, named, quoted, utc } from './plain-text.ts'
-import type { LedgerRecord } from './record.ts'
+import type { Armed, LedgerRecord } from './record.ts'
 import type { DuplicateTally } from './record-store.ts'
 import type { RecordVerdict } from './verdict.ts'
 
@@ -57,6 +57,9 @@ function verdictClause(facts: RecordFacts): string {
     case 'dead':
       return `was given up: ${deadClause(record, consumer, ended)}`
     case 'ready':
+      if (record.replay?.armed != null) {
+        return `is to run with the next delivery: a replay armed it (${quoted(record.replay.reason)}) after ${attempt} of ${consumer}${armedPart(record.replay.armed)}`
+      }
       return record.cause === 'released'
         ? `${isWholeStory(facts) ? 'has not run' : 'waits'}: ${consumer} gave ${attempt} back unstarted${ended}, and the next delivery runs it`
         : `is to run with the next delivery: an operator sent it back${ended} after ${attempt} of ${consumer}${record.error === null ? ', which may have run' : errorPart(record)}`
@@ -71,6 +74,9 @@ function ranClause(facts: RecordFacts): string {
   const first = `first claimed at ${utc(record.firstClaimedAt)}`
   const times =
     completions > 1 ? `ran ${completions} times, by deliberate replay` : isWholeStory(facts) ? 'ran once' : 'ran'
+  if (record.replay?.armed != null) {
+    return `${times}: ${consumer} completed it, and a replay lets the next delivery run it again as generation ${record.generation + 1} (${quoted(record.replay.reason)}), ${first}`
+  }
   if (record.state !== 'completed') {
     return `${times}: ${consumer} completed an earlier generation, and generation ${record.generation} is ${record.state}, ${first}`
   }
@@ -102,8 +108,25 @@ function deadClause(record: LedgerRecord, consumer: string, ended: string): stri
     case 'attempts_failed':
     case 'released':
     case 'retry':
+    case 'replay':
     case null:
       return `${attempts} of ${consumer} used up, the last failed${ended}${errorPart(record)}`
+  }
+}
+
+/** What is known of the attempt before a replay. */
+function armedPart({ state, cause }: Armed): string {
+  switch (state) {
+    case 'completed':
+      return ', which completed'
+    case 'failed':
+      return ', which failed'
+    case 'held':
+      return ', which ended without a word and may have run'
+    case 'skipped':
+      return ', which was skipped on purpose'
+    case 'dead':
+      return cause === 'attempts_lost' ? ', which was given up and may have run' : ', which was given up'
   }
 }
 

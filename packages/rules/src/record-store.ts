@@ -126,7 +126,10 @@ export type RecordStore = ClaimStore & {
   readHistory(digest: string): Promise<RecordHistory>
   /** Adds to the tallies of records that still stand. */
   addDuplicates(tallies: readonly ({ digest: string } & DuplicateTally)[]): Promise<void>
-  /** Keeps the first late result of each (record, token), of records that still stand. */
+  /**
+   * Keeps the first late result of each (record, token), of records that still stand; none of an attempt that completed
+   * in time.
+   */
   keepLateCompletions(late: readonly Omit<LateCompletion, 'at'>[]): Promise<void>
 }
 

@@ -3,10 +3,28 @@ import type { LeaseExpiryRule, RecordState } from '@ranbook/contract'
 /**
  * Why a record stands in its state, finer than the wire's `reason`:
  * dead: `attempts_failed` and `not_retryable` (its owner said fail), `attempts_lost` (the last lease ran out, nobody
- * said anything: the owner is still believed), `operator`; ready: `released`, `retry` (an operator sent it back);
- * completed and skipped: `operator`, else null.
+ * said anything: the owner is still believed), `operator`; ready: `released`, `retry` (an operator sent it back), `replay`
+ * (a replay armed its next generation); completed and skipped: `operator`, else null.
  */
-export type StateCause = 'attempts_failed' | 'attempts_lost' | 'not_retryable' | 'operator' | 'released' | 'retry'
+export type StateCause =
+  | 'attempts_failed'
+  | 'attempts_lost'
+  | 'not_retryable'
+  | 'operator'
+  | 'released'
+  | 'retry'
+  | 'replay'
+
+/**
+ * The replay that opened the record's generation or, where it is `armed`, will open the next one. `keyGeneration`: the
+ * generation that the idempotency key of that one is made from.
+ */
+export type ReplayFacts = { id: string; reason: string; keyGeneration: number; armed: Armed | null }
+
+/** How the generation stands that an armed replay will displace, so that nothing of it is lost and all can be put back. */
+export type Armed = {
+  state: 'completed' | 'failed' | 'dead' | 'held' | 'skipped'
+} & Pick<LedgerRecord, 'cause' | 'leaseExpiresAt' | 'endedAt' | 'availableAt'> & { replay: ReplayFacts | null }
 
 /**
  * A fingerprint and how it was made: two are compared only when they were made alike. `rule` tells the policies' rules
@@ -71,6 +89,8 @@ export type LedgerRecord = {
   detailsErasedAt: number | null
   /** Null: it stands in the ledger. */
   window: WindowFacts | null
+  /** Null in the first generation, until a replay arms the second. */
+  replay: ReplayFacts | null
 }
 
 /** When a window forgets it, in ms: its time after the attempt ended or the lease is over. Null: never, by itself. */

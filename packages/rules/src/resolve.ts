@@ -9,7 +9,7 @@ export type ResolveCommand = { decision: Resolution; result: string | null; endL
 
 /**
  * What an operator's decision writes, or null where the record is not resolvable as it stands: completed, skipped, or
- * claimed with a live lease (unless `endLiveClaim`). A `retry` claim whose lease is over needs `endLiveClaim` too: its
+ * claimed with a live lease (unless `endLiveClaim`), or armed by a replay, which is taken back by cancelling it. A `retry` claim whose lease is over needs `endLiveClaim` too: its
  * state is still `claimed`, and its owner would be cut off. A `retry` of what was released changes its version only. The
  * audit line gets the state and attempt that stood.
  */
@@ -50,8 +50,10 @@ function isResolvable(record: LedgerRecord, command: ResolveCommand, now: number
     case 'held':
     case 'failed':
     case 'dead':
-    case 'ready':
       return true
+    case 'ready':
+      // What a decision overwrote would be the outcome of a generation that a replay must leave as it is.
+      return record.cause !== 'replay'
     case 'completed':
     case 'skipped':
       return false

@@ -65,6 +65,8 @@ export function settle(
       if (record.cause === 'released') {
         return command.verb === 'release' ? { kind: 'same' } : refused('already_settled')
       }
+      // Completed before a replay armed it, it is known to have run: to say so again is no news.
+      if (record.cause === 'replay') return stale(command, record.replay?.armed?.state !== 'completed')
       if (command.verb !== 'complete') return stale(command, true)
       return { kind: 'write', change: apply(record, command, policy, now, jitter) }
   }

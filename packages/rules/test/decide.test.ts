@@ -23,10 +23,11 @@ import {
   tokens,
 } from './record-situations.ts'
 
-/** `granted next`: attempt + 1; `granted same`: the released number again; `unchanged`: the live claim repeated. */
+/** `granted next`: attempt + 1; `granted same`: the released number again; `granted anew`: the next generation; `unchanged`: the live claim repeated. */
 type Answer =
   | 'granted next'
   | 'granted same'
+  | 'granted anew'
   | 'unchanged'
   | 'given up'
   | 'in_progress'
@@ -55,6 +56,9 @@ const answers: Record<Situation, readonly [unknown: Answer, earlier: Answer, cur
   'skipped by an operator': ['duplicate', 'duplicate', 'duplicate'],
   'given back': ['granted same', 'token_spent', 'token_spent'],
   'sent back by an operator': ['granted next', 'token_spent', 'token_spent'],
+  'armed after it completed': ['granted anew', 'token_spent', 'token_spent'],
+  'armed after it was held': ['granted anew', 'token_spent', 'token_spent'],
+  'armed after its lease was lost': ['granted anew', 'token_spent', 'token_spent'],
 }
 
 /** The only rows that `max_attempts` changes: a lost lease whose attempts are used up is given up, whoever asks. */
@@ -70,6 +74,9 @@ const displacedAs: Partial<Record<Situation, string>> = {
   'failed and due': 'failed',
   'given back': 'released',
   'sent back by an operator': 'decided',
+  'armed after it completed': 'completed',
+  'armed after it was held': 'expired',
+  'armed after its lease was lost': 'expired',
 }
 
 const answerColumn = { unknown: 0, earlier: 1, current: 2 } as const
@@ -194,6 +201,8 @@ function expectedDecision(
       return expectedGrant(4, situation, record, request, policy)
     case 'granted same':
       return expectedGrant(3, situation, record, request, policy)
+    case 'granted anew':
+      return expectedGrant(1, situation, record, request, policy)
     case 'unchanged':
       return { outcome: 'claimed', record, retryAfterMs: null, change: null }
     case 'given up': {
@@ -233,7 +242,7 @@ function expectedGrant(
     key: 'order:88:refund',
     state: 'claimed',
     cause: null,
-    generation: 2,
+    generation: record.replay === null ? 2 : 3,
     attempt,
     claimToken: tokens.unknown,
     fencingToken: 41,
@@ -251,6 +260,7 @@ function expectedGrant(
     error: null,
     detailsErasedAt: null,
     window: null,
+    replay: record.replay && { ...record.replay, armed: null },
   }
   const archive = {
     digest: record.digest,

@@ -110,7 +110,6 @@ describe('faults', () => {
     ['ordering: wait', { ordering: 'wait' }, 'not_available'],
     ['gap_timeout_ms', { gap_timeout_ms: 60_001 }, 'not_available'],
     ['replay_target', { replay_target: { url: 'https://example.com/' } }, 'not_available'],
-    ['downstream_memory_ms', { downstream_memory_ms: 1 }, 'not_available'],
   ])('%s in %j is %s', (named, input, code) => {
     const fault = findPolicyFault(policySchema.parse(input))
     expect(fault?.code).toBe(code)

@@ -25,12 +25,16 @@ const sentences: Record<Situation, string> = {
   'skipped by an operator': `was skipped on purpose: an operator decided so at ${at.ended} after attempt 3 of billing-worker.`,
   'given back': `has not run: billing-worker gave attempt 3 back unstarted at ${at.ended}, and the next delivery runs it.`,
   'sent back by an operator': `is to run with the next delivery: an operator sent it back at ${at.ended} after attempt 3 of billing-worker, with "refused".`,
+  'armed after it completed': `ran once: billing-worker completed it, and a replay lets the next delivery run it again as generation 3 ("the provider lost it"), first claimed at ${at.first}.`,
+  'armed after it was held': `is to run with the next delivery: a replay armed it ("the provider lost it") after attempt 3 of billing-worker, which ended without a word and may have run.`,
+  'armed after its lease was lost': `is to run with the next delivery: a replay armed it ("the provider lost it") after attempt 3 of billing-worker, which was given up and may have run.`,
 }
 
 function factsOf(situation: Situation, known: Partial<RecordFacts> = {}): RecordFacts {
   const record = standing(situation, situations.find((row) => row.situation === situation)?.rule ?? 'retry')
-  const completions = record.state === 'completed' ? 1 : 0
-  const verdict = verdictOf(record, 0, now)
+  const armedAfter = record.replay?.armed?.state === 'completed' ? 1 : 0
+  const completions = record.state === 'completed' ? 1 : armedAfter
+  const verdict = verdictOf(record, armedAfter, now)
   return { record, verdict, completions, unheardAttempts: 0, late: null, duplicates: null, ...known }
 }
 

@@ -1,6 +1,6 @@
 import type { LeaseExpiryRule, Policy } from '@ranbook/contract'
 import { policySchema } from '@ranbook/contract'
-import type { LedgerRecord } from '../src/record.ts'
+import type { Armed, LedgerRecord, StateCause } from '../src/record.ts'
 
 /** The store's clock in every generated case. */
 export const now = 1_000_000
@@ -36,6 +36,9 @@ const over = { leaseExpiresAt: now - 1, sweepAt: now - 1 }
 const ended = { leaseExpiresAt: null, sweepAt: null, endedAt: now - 700 }
 const failed = { ...ended, error: keptError }
 
+/** The replay that armed them: the same idempotency key as that of generation 2. */
+const replayId = '00000000-0000-4000-8000-0000000000aa'
+
 /** Every way a record can stand, by state, cause and lease; `rules`: the expiry rules it can stand under. */
 const standings = {
   'claimed with a live lease': [expiryRules, { state: 'claimed', leaseExpiresAt: now + 2500, sweepAt: now + 2500 }],
@@ -55,9 +58,23 @@ const standings = {
   'skipped by an operator': [expiryRules, { state: 'skipped', cause: 'operator', ...ended }],
   'given back': [expiryRules, { state: 'ready', cause: 'released', ...ended }],
   'sent back by an operator': [expiryRules, { state: 'ready', cause: 'retry', ...failed }],
+  'armed after it completed': [expiryRules, { ...armed('completed', null), result: keptResult }],
+  'armed after it was held': [expiryRules, armed('held', null)],
+  'armed after its lease was lost': [['retry'], armed('dead', 'attempts_lost')],
 } as const satisfies Record<string, readonly [readonly LeaseExpiryRule[], Partial<LedgerRecord>]>
 
 export type Situation = keyof typeof standings
+
+function armed(state: Armed['state'], cause: StateCause | null) {
+  const times = { leaseExpiresAt: null, endedAt: now - 700, availableAt: null }
+  const replay = {
+    id: replayId,
+    reason: 'the provider lost it',
+    keyGeneration: 2,
+    armed: { state, cause, ...times, replay: null },
+  }
+  return { state: 'ready', cause: 'replay', ...ended, replay } as const
+}
 
 /** Every situation under every rule it can stand under. */
 export const situations: readonly { situation: Situation; rule: LeaseExpiryRule; record: LedgerRecord }[] = (
@@ -91,6 +108,7 @@ export function standing(situation: Situation, rule: LeaseExpiryRule): LedgerRec
     error: null,
     detailsErasedAt: null,
     window: null,
+    replay: null,
     ...standings[situation][1],
   })
 }

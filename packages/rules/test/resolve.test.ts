@@ -25,6 +25,9 @@ const decidable: Record<Situation, 'yes' | 'no' | 'when asked'> = {
   'skipped by an operator': 'no',
   'given back': 'yes',
   'sent back by an operator': 'yes',
+  'armed after it completed': 'no',
+  'armed after it was held': 'no',
+  'armed after its lease was lost': 'no',
 }
 
 const audit: Omit<AuditEntry, 'before'> = deepFreeze({

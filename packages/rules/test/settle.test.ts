@@ -65,6 +65,9 @@ const words: Record<Situation, readonly [Word, Word, Word, Word, Word, Word]> = 
   'skipped by an operator': decidedOtherwise,
   'given back': ['settled', 'settled', 'settled', 'settled', 'settled', 'same'],
   'sent back by an operator': ['completed', 'completed', 'stale', 'stale', 'stale', 'stale'],
+  'armed after it completed': ['stale', 'stale', 'stale', 'stale', 'stale', 'stale'],
+  'armed after it was held': decidedOtherwise,
+  'armed after its lease was lost': decidedOtherwise,
 }
 
 function wordFor(situation: Situation, command: CommandName): Word {

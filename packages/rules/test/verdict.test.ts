@@ -21,6 +21,9 @@ const verdicts: Record<Situation, RecordVerdict> = {
   'skipped by an operator': 'skipped',
   'given back': 'ready',
   'sent back by an operator': 'ready',
+  'armed after it completed': 'ready',
+  'armed after it was held': 'ready',
+  'armed after its lease was lost': 'ready',
 }
 
 const completed: Situation[] = ['completed', 'completed by an operator']

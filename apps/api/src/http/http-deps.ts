@@ -1,4 +1,4 @@
-import type { AttentionStore, RetentionStore, StatsStore, StoreWarning } from '@ranbook/rules'
+import type { AttentionStore, ReplayStore, RetentionStore, StatsStore, StoreWarning } from '@ranbook/rules'
 import type { AccessBook, AuditBook } from '../access/access-book.ts'
 import type { WaitRoom } from '../ledger/claim-waiting.ts'
 import type { ClassBook } from '../ledger/class-book.ts'
@@ -21,8 +21,11 @@ export type HttpDeps = {
   audit: AuditBook
   classes: ClassBook
   retention: RetentionStore
+  replays: ReplayStore
   stats: Pick<StatsStore, 'read'>
   attention: AttentionStore
+  /** A clock that nobody can set, in ms. */
+  monotonicMs: () => number
   /** What this process knows of how its stores are set up or reached; shown under attention. */
   storeWarnings: () => readonly StoreWarning[]
   health: {

@@ -40,6 +40,12 @@ export async function readJsonBody(call: Call, options: BodyOptions = {}): Promi
   return reading.value
 }
 
+/** Where a body may be left out: was one sent, or announced? */
+export function hasBody(call: Call): boolean {
+  const length = requestHeader(call.context, 'content-length')
+  return requestHeader(call.context, 'content-type') !== undefined || (length !== undefined && length !== '0')
+}
+
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?;?[ \t]*$/i
 
 function requireJson(call: Call): void {

@@ -1,13 +1,15 @@
-import type { AttemptView, DuplicatesView } from '@ranbook/contract'
+import type { AttemptView, DuplicatesView, FullRecordView } from '@ranbook/contract'
 import {
   type ArchivedAttempt,
   type AuditLine,
   type Details,
   type DuplicateTally,
+  endOfArmed,
   isLeaseLive,
   type LateCompletion,
   type LedgerRecord,
   type ListedRecord,
+  type ReplayStore,
 } from '@ranbook/rules'
 import type { RecordFile } from '../ledger/get-record.ts'
 import { timeText } from './time-text.ts'
@@ -19,11 +21,23 @@ export function recordRowJson(listed: ListedRecord, now: number): string {
 }
 
 /** A record and everything kept about it, as `fullRecordSchema` of the contract describes it. Holds no token. */
-export function recordFileJson({ full, history, now }: RecordFile, audit: readonly AuditLine[]): string {
+export function recordFileJson(
+  { full, history, now }: RecordFile,
+  audit: readonly AuditLine[],
+  replays: readonly ReplayOfRecord[],
+): string {
   const { record, details, duplicates } = full
   const attempts = [...history.attempts.map(archivedAttemptJson), currentAttemptJson(record, now)]
   const late = history.lateCompletions.map((completion) => lateCompletionJson(completion, record, history.attempts))
-  return `{${recordMembers(record, now)},${detailMembers(details, duplicates)},"has_payload":${details.payload !== null},"payload":${details.payload},"attempts":[${attempts.join(',')}],"late_completions":[${late.join(',')}],"audit":[${audit.map(auditJson).join(',')}]}`
+  return `{${recordMembers(record, now)},${detailMembers(details, duplicates)},"has_payload":${details.payload !== null},"payload":${details.payload},"attempts":[${attempts.join(',')}],"late_completions":[${late.join(',')}],"replays":${JSON.stringify(replays.map(replayView))},"audit":[${audit.map(auditJson).join(',')}]}`
+}
+
+type ReplayOfRecord = Awaited<ReturnType<ReplayStore['ofRecord']>>[number]
+
+function replayView({ replay, item }: ReplayOfRecord): FullRecordView['replays'][number] {
+  const { id, reason, delivery, idempotency, createdBy } = replay
+  const created = { created_at: timeText(replay.createdAt), created_by: createdBy }
+  return { id, reason, delivery, idempotency, ...created, outcome: item.outcome, at: timeText(item.at) }
 }
 
 /** A tally of duplicates for an answer; null where none was suppressed. */
@@ -55,6 +69,7 @@ function attemptJson(attempt: ShownAttempt, current: boolean, end: AttemptView['
 
 /** How the attempt granted last ended; null while its owner may still be at work. */
 function currentEnd(record: LedgerRecord, now: number): AttemptView['end'] {
+  if (record.replay?.armed != null) return endOfArmed(record.replay.armed)
   if (record.cause === 'operator' || record.cause === 'retry') return 'decided'
   switch (record.state) {
     case 'claimed':

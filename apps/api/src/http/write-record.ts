@@ -1,5 +1,13 @@
 import type { Reason } from '@ranbook/contract'
-import { idempotencyKey, type LedgerRecord, type ListedRecord, recordId, visibleState } from '@ranbook/rules'
+import {
+  idempotencyKey,
+  idempotencyOf,
+  keyGeneration,
+  type LedgerRecord,
+  type ListedRecord,
+  recordId,
+  visibleState,
+} from '@ranbook/rules'
 import type { ClaimAnswer } from '../ledger/claim.ts'
 import { timeText } from './time-text.ts'
 
@@ -42,7 +50,13 @@ function sharedMembers(record: LedgerRecord, now: number, result = resultMembers
   const leaseOver = leaseExpiresAt !== null && now > leaseExpiresAt
   const remainingMs = leaseExpiresAt === null ? null : Math.max(0, leaseExpiresAt - now)
   const reason = reasonOf(record)
-  return `"id":"${recordId(record)}","class":${JSON.stringify(record.class)},"consumer":${JSON.stringify(record.consumer)},"key":${JSON.stringify(record.key)},"state":"${visibleState(record, now)}","generation":${record.generation},"attempt":${record.attempt},"fencing_token":${record.fencingToken},"idempotency_key":"${idempotencyKey(digest, record.generation)}","lease_expires_at":${timeJson(leaseExpiresAt)},"lease_remaining_ms":${remainingMs},"lease_over":${leaseOver},${result}"error":${record.error},"details_erased_at":${timeJson(record.detailsErasedAt)},"first_claimed_at":${timeJson(record.firstClaimedAt)},"settled_at":${timeJson(settledAt(record))},"reason":${reason === null ? 'null' : `"${reason}"`},"skipped":${record.state === 'skipped'},"degraded":${window?.degraded ?? false},"replay":null`
+  return `"id":"${recordId(record)}","class":${JSON.stringify(record.class)},"consumer":${JSON.stringify(record.consumer)},"key":${JSON.stringify(record.key)},"state":"${visibleState(record, now)}","generation":${record.generation},"attempt":${record.attempt},"fencing_token":${record.fencingToken},"idempotency_key":"${idempotencyKey(digest, keyGeneration(record))}","lease_expires_at":${timeJson(leaseExpiresAt)},"lease_remaining_ms":${remainingMs},"lease_over":${leaseOver},${result}"error":${record.error},"details_erased_at":${timeJson(record.detailsErasedAt)},"first_claimed_at":${timeJson(record.firstClaimedAt)},"settled_at":${timeJson(settledAt(record))},"reason":${reason === null ? 'null' : `"${reason}"`},"skipped":${record.state === 'skipped'},"degraded":${window?.degraded ?? false},"replay":${replayJson(record)}`
+}
+
+function replayJson(record: LedgerRecord): string {
+  const { replay } = record
+  if (replay === null) return 'null'
+  return JSON.stringify({ id: replay.id, reason: replay.reason, idempotency: idempotencyOf(record) })
 }
 
 function timeJson(ms: number | null): string {
@@ -64,6 +78,7 @@ function reasonOf(record: LedgerRecord): Reason | null {
       return 'not_retryable'
     case 'operator':
     case 'retry':
+    case 'replay':
       return 'operator'
     case 'released':
     case null:

@@ -48,7 +48,7 @@ const emptyHistory: RecordHistory = { attempts: [], lateCompletions: [] }
  */
 function mayHaveHistory({ version, endedAt, cause, window }: LedgerRecord): boolean {
   if (version === 1 || window !== null) return false
-  const endedByOwner = endedAt !== null && cause !== 'operator' && cause !== 'retry'
+  const endedByOwner = endedAt !== null && cause !== 'operator' && cause !== 'retry' && cause !== 'replay'
   return version > 2 || !endedByOwner
 }
 
@@ -61,12 +61,14 @@ function describe(found: FoundRecord, { attempts, lateCompletions }: RecordHisto
     ({ generation, end, error }) =>
       generation === record.generation && (end === 'expired' || (end === 'decided' && error === null)),
   )
-  const verdict = verdictOf(record, completed.length, now)
+  // What a replay armed shows its last generation still.
+  const completedBefore = completed.length + (record.replay?.armed?.state === 'completed' ? 1 : 0)
+  const verdict = verdictOf(record, completedBefore, now)
   const last = lateCompletions.at(-1)
   const sentence = recordSentence({
     record,
     verdict,
-    completions: completed.length + (record.state === 'completed' ? 1 : 0),
+    completions: completedBefore + (record.state === 'completed' ? 1 : 0),
     unheardAttempts: unheard.length,
     late: last === undefined ? null : { count: lateCompletions.length, lastAt: last.at },
     duplicates,

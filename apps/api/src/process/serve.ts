@@ -11,6 +11,7 @@ import { startForgottenWindows } from '../jobs/forgotten-windows.ts'
 import { type Job, repeatedly } from '../jobs/job.ts'
 import { startMismatchTally } from '../jobs/mismatch-tally.ts'
 import { startPruner } from '../jobs/pruner.ts'
+import { startReplayRunner } from '../jobs/replay-runner.ts'
 import { startStatsKeeper } from '../jobs/stats-keeper.ts'
 import { startStatsTally } from '../jobs/stats-tally.ts'
 import { startSweeper } from '../jobs/sweeper.ts'
@@ -19,6 +20,7 @@ import { createClassBook } from '../ledger/create-class-book.ts'
 import { createPairRegistry } from '../ledger/create-pair-registry.ts'
 import { createWindows } from '../ledger/create-windows.ts'
 import { readById } from '../ledger/read-by-id.ts'
+import { replayRules } from '../ledger/replay-rules.ts'
 import { createAttentionStore } from '../stores/postgres/attention-store.ts'
 import { createAuditStore } from '../stores/postgres/audit-store.ts'
 import { createClassStore } from '../stores/postgres/class-store.ts'
@@ -26,6 +28,7 @@ import { createKeyStore } from '../stores/postgres/key-store.ts'
 import { createMismatchStore } from '../stores/postgres/mismatch-store.ts'
 import { openPostgres, type Postgres } from '../stores/postgres/open-postgres.ts'
 import type { PostgresTarget } from '../stores/postgres/postgres-target.ts'
+import { createReplayStore } from '../stores/postgres/replay-store.ts'
 import { createRetentionStore } from '../stores/postgres/retention-store.ts'
 import { createStatsStore } from '../stores/postgres/stats-store.ts'
 import { type OpenRedis, openRedis } from '../stores/redis/open-redis.ts'
@@ -174,6 +177,7 @@ async function serveFrom(
   })
 
   const retention = createRetentionStore(database.cold)
+  const replays = createReplayStore(database.cold)
 
   const deps: HttpDeps = {
     ledger: {
@@ -190,6 +194,8 @@ async function serveFrom(
     audit: createAuditBook(createAuditStore(database.cold)),
     classes,
     retention,
+    replays,
+    monotonicMs,
     stats: statsStore,
     attention: createAttentionStore(database.cold),
     storeWarnings: () => watch?.warnings() ?? [],
@@ -240,6 +246,12 @@ async function serveFrom(
       monotonicMs,
       everyMs: options.pruneIntervalMs,
       failed: reportFailures(log, 'pruner'),
+    }),
+    startReplayRunner({
+      store: replays,
+      rules: replayRules(classes),
+      monotonicMs,
+      failed: reportFailures(log, 'replays'),
     }),
     startForgottenWindows({ remove: database.removeForgotten, failed: reportFailures(log, 'forgotten windows') }),
     repeatedly(keepOutagesEveryMs, windows.keepOutages, reportFailures(log, 'windows')),

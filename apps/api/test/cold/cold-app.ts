@@ -16,6 +16,7 @@ import { createAuditStore } from '../../src/stores/postgres/audit-store.ts'
 import { createClassStore } from '../../src/stores/postgres/class-store.ts'
 import type { ColdConnections } from '../../src/stores/postgres/cold-connections.ts'
 import { createKeyStore } from '../../src/stores/postgres/key-store.ts'
+import { createReplayStore } from '../../src/stores/postgres/replay-store.ts'
 import { createRetentionStore } from '../../src/stores/postgres/retention-store.ts'
 import { createStatsStore } from '../../src/stores/postgres/stats-store.ts'
 import { type Answered, type AnyJson, type CallOptions, call } from '../http/call.ts'
@@ -104,6 +105,8 @@ export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async ()
     audit: createAuditBook(createAuditStore(cold)),
     classes,
     retention: createRetentionStore(cold),
+    replays: createReplayStore(cold),
+    monotonicMs,
     stats: createStatsStore(cold),
     attention: createAttentionStore(cold),
     storeWarnings: () => warnings,

@@ -44,6 +44,7 @@ export function insertAndRead(opened: StoreUnderTest): void {
           result: null,
           error: null,
           detailsErasedAt: null,
+          replay: null,
           window: record.window,
         },
       })

@@ -92,6 +92,16 @@ export function memoryApp(overrides: Partial<HttpDeps> = {}): MemoryApp {
     stats: { read: notUsed },
     attention: new Proxy({} as HttpDeps['attention'], { get: notUsed }),
     storeWarnings: notUsed,
+    replays: {
+      ofRecord: async () => [],
+      create: notUsed,
+      read: notUsed,
+      list: notUsed,
+      items: notUsed,
+      change: notUsed,
+      step: notUsed,
+    },
+    monotonicMs: () => 0,
     retention: new Proxy({} as HttpDeps['retention'], { get: notUsed }),
     health: {
       readiness: async () => ({ ready: state.ready, stores: { postgres: { ok: state.ready, note: null } } }),

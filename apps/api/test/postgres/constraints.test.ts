@@ -82,5 +82,7 @@ test('every text that identity or an index rests on is compared by its bytes', a
     'api_key.name',
     'audit.reason',
     'class_policy_history.reason',
+    'replay.error',
+    'replay.reason',
   ])
 })

@@ -29,7 +29,7 @@ const hotStatements = {
   'add-duplicates': { text: ADD_DUPLICATES, ways: ['Index Only Scan using record_pkey on record'] },
   'keep-late-completions': {
     text: KEEP_LATE_COMPLETIONS,
-    ways: ['Index Scan using record_pkey on record'],
+    ways: ['Index Scan using attempt_claim_token on attempt', 'Index Scan using record_pkey on record'],
   },
   'insert cells': { text: INSERT_CELLS, ways: [] },
   'read cells': { text: READ_CELLS, ways: ['Index Scan using window_cell_pkey on window_cell'] },

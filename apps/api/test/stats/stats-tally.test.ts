@@ -49,6 +49,7 @@ function record(fields: Partial<LedgerRecord>): LedgerRecord {
     error: null,
     detailsErasedAt: null,
     window: null,
+    replay: null,
     ...fields,
   }
 }

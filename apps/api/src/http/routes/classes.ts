@@ -15,7 +15,7 @@ import type { HttpDeps } from '../http-deps.ts'
 import { matchesVersion, parseIfMatch, versionTag } from '../if-match.ts'
 import { parseQuery } from '../parse-query.ts'
 import { HttpProblem } from '../problem.ts'
-import { readJsonBody } from '../read-body.ts'
+import { hasBody, readJsonBody } from '../read-body.ts'
 import { decodeTextCursor, encodeTextCursor, invalidCursor } from '../text-cursor.ts'
 import { timeText } from '../time-text.ts'
 import { validate } from '../validate.ts'
@@ -141,11 +141,6 @@ function stale(version: number | null): HttpProblem {
 
 function editorOf(call: Call, reason: string | null): Editor {
   return { actor: call.caller.actor, reason, requestId: call.requestId }
-}
-
-function hasBody(call: Call): boolean {
-  const length = requestHeader(call.context, 'content-length')
-  return requestHeader(call.context, 'content-type') !== undefined || (length !== undefined && length !== '0')
 }
 
 function versionOfCursor(cursor: string | undefined): number | null {

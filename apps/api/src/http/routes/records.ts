@@ -11,8 +11,11 @@ import { notFound } from '../parse-settlement.ts'
 import { pathParam } from '../path-param.ts'
 import { recordFileJson, recordRowJson } from '../write-record-file.ts'
 
+/** More replays of one record than anybody reads at once. */
+const replaysShown = 100
+
 /** `GET /v1/records` and `GET /v1/records/{id}`. */
-export function registerRecords(serve: Serve, { ledger, audit }: HttpDeps): void {
+export function registerRecords(serve: Serve, { ledger, audit, replays }: HttpDeps): void {
   serve(routes.listRecords, async (call) => {
     const query = recordQuery(parseQuery(call, routes.listRecords.query))
     const { rows, last, now } = await searchRecords(ledger.store, call.caller.scope, query)
@@ -25,7 +28,9 @@ export function registerRecords(serve: Serve, { ledger, audit }: HttpDeps): void
     const id = parseRecordId(pathParam(call, 'id'))
     const file = id === null ? null : await getRecord(ledger, call.caller.scope, id)
     if (file === null) throw notFound()
-    return jsonAnswer(recordFileJson(file, await audit.ofRecord(recordId(file.full.record))))
+    const shownId = recordId(file.full.record)
+    const [lines, replayed] = await Promise.all([audit.ofRecord(shownId), replays.ofRecord(shownId, replaysShown)])
+    return jsonAnswer(recordFileJson(file, lines, replayed))
   })
 }
 

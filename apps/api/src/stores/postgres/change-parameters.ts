@@ -3,7 +3,7 @@ import { bytesArray, plainArray, textArray, timeArray } from './array-literal.ts
 import { attemptEndCodes, causeCodes, fingerprintKindCodes, leaseExpiryCodes, stateCodes } from './record-codes.ts'
 import { fingerprintHex, joinedRefs } from './stored-fields.ts'
 
-/** $1 to $26 of the change statements; `changes` stand in the order of their digests, their fencing numbers drawn. */
+/** $1 to $27 of the change statements; `changes` stand in the order of their digests, their fencing numbers drawn. */
 export function changeParameters(changes: readonly Change[]): (string | null)[] {
   const numbers = (of: (record: LedgerRecord) => number | null) => plainArray(changes.map(({ record }) => of(record)))
   const times = (of: (record: LedgerRecord) => number | null) => timeArray(changes.map(({ record }) => of(record)))
@@ -36,10 +36,11 @@ export function changeParameters(changes: readonly Change[]): (string | null)[] 
     textArray(fills.map((fill) => fill?.source ?? null)),
     plainArray(fills.map((fill) => fill?.seq ?? null)),
     timeArray(fills.map((fill) => fill?.occurredAt ?? null)),
+    texts(({ replay }) => replay && JSON.stringify(replay)),
   ]
 }
 
-/** $27 to $46 of `CHANGE_RECORDS_WITH_TRACES`. */
+/** $28 to $47 of `CHANGE_RECORDS_WITH_TRACES`. */
 export function traceParameters(changes: readonly Change[]): (string | null)[] {
   return [
     ...archiveParameters(changes.flatMap(({ archive }) => archive ?? [])),

@@ -4,7 +4,7 @@ import { plainArray, textArray } from './array-literal.ts'
 import type { Runner } from './lane.ts'
 import { stateCodes } from './record-codes.ts'
 import { leaseExpiryOf } from './record-row.ts'
-import { storedDigest, storedFingerprint, storedTime } from './stored-fields.ts'
+import { storedDigest, storedFingerprint, storedReplay, storedTime } from './stored-fields.ts'
 
 /**
  * Completes where the token is current, the state as expected and the record that consumer's.
@@ -25,7 +25,7 @@ WHERE r.id = t.id AND r.claim_token = t.claim_token AND r.state = t.expected_sta
   AND (t.consumer IS NULL OR r.consumer = t.consumer)
 RETURNING r.id, r.version, r.class, r.consumer, r.key, r.generation, r.attempt, r.fencing_token, r.owner, r.lease_ms,
   r.on_lease_expiry, date_part('epoch', r.first_claimed_at), date_part('epoch', r.claimed_at),
-  date_part('epoch', r.ended_at), r.fingerprint_kind, r.fingerprint`
+  date_part('epoch', r.ended_at), r.fingerprint_kind, r.fingerprint, r.replay::text`
 
 type CompletedRow = readonly [
   id: string,
@@ -44,6 +44,7 @@ type CompletedRow = readonly [
   endedAt: number,
   fingerprintKind: number | null,
   fingerprint: string | null,
+  replay: string | null,
 ]
 
 type Completed = { record: LedgerRecord; now: number }
@@ -100,6 +101,7 @@ function completedRecord(
     claimedAt: storedTime(row[12]),
     fingerprint: storedFingerprint(row[14], row[15]),
     window: null,
+    replay: storedReplay(row[16]),
     ...completedFields(result, now),
   }
 }

@@ -20,7 +20,7 @@ SELECT
   r.owner, r.lease_ms, r.on_lease_expiry, date_part('epoch', r.lease_expires_at), date_part('epoch', r.sweep_at),
   date_part('epoch', r.first_claimed_at), date_part('epoch', r.claimed_at), date_part('epoch', r.ended_at),
   date_part('epoch', r.available_at), r.fingerprint_kind, r.fingerprint, r.result::text, r.error::text,
-  date_part('epoch', r.details_erased_at)
+  date_part('epoch', r.details_erased_at), r.replay::text
 FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS t (id, claim_token, place)
 JOIN record AS r ON r.id = t.id`
 

@@ -21,6 +21,7 @@ export const causeCodes = {
   operator: 4,
   released: 5,
   retry: 6,
+  replay: 7,
 } as const satisfies Record<StateCause, number>
 
 export const leaseExpiryCodes = { retry: 1, hold: 2 } as const satisfies Record<LeaseExpiryRule, number>

@@ -1,6 +1,6 @@
 import type { LedgerRecord } from '@ranbook/rules'
 import { causeCodes, leaseExpiryCodes, stateCodes, wordsOf } from './record-codes.ts'
-import { storedFingerprint, storedTime } from './stored-fields.ts'
+import { storedFingerprint, storedReplay, storedTime } from './stored-fields.ts'
 
 /** The columns of a record in the order in which the statements that read whole records name them; times in seconds. */
 export type RecordRow = readonly [
@@ -29,6 +29,7 @@ export type RecordRow = readonly [
   result: string | null,
   error: string | null,
   detailsErasedAt: number | null,
+  replay: string | null,
 ]
 
 const stateOf = wordsOf(stateCodes)
@@ -64,5 +65,6 @@ export function recordOf(digest: string, row: RecordRow): LedgerRecord {
     error: row[22],
     detailsErasedAt: storedTime(row[23]),
     window: null,
+    replay: storedReplay(row[24]),
   }
 }

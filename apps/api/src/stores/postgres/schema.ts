@@ -68,6 +68,8 @@ export const record = pgTable(
     error: jsonText('error'),
     result: jsonText('result'),
     payload: jsonText('payload'),
+    /** What `LedgerRecord.replay` holds. */
+    replay: jsonText('replay'),
   },
   (table) => [
     // The sweeper's. No hot statement can imply its predicate, so none can be planned over it by mistake.

@@ -1,4 +1,4 @@
-import type { Details, Fingerprint } from '@ranbook/rules'
+import type { Details, Fingerprint, ReplayFacts } from '@ranbook/rules'
 import { fingerprintKindCodes, wordsOf } from './record-codes.ts'
 
 const computedForm = /^sha256:[0-9a-f]{64}$/
@@ -30,6 +30,11 @@ export function storedFingerprint(kindCode: number | null, text: string | null):
   const value = `sha256:${hex.slice(0, digestHexChars)}`
   const rule = hex.slice(digestHexChars)
   return rule === '' ? { kind, value } : { kind, value, rule }
+}
+
+/** The replay of a row: the service's own JSON. */
+export function storedReplay(text: string | null): ReplayFacts | null {
+  return text === null ? null : (JSON.parse(text) as ReplayFacts)
 }
 
 // References have no control characters, so one can stand between them: an array of arrays can't be unnested.

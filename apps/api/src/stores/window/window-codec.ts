@@ -173,7 +173,7 @@ export function decodeCell(digest: string, place: WindowPlace, cell: Cell): Wind
       ...{ digest, version: cell.version, ...names, state, cause, generation, attempt, claimToken },
       ...{ fencingToken: cell.fencingToken, owner, leaseMs, onLeaseExpiry: (head & 64) !== 0 ? 'hold' : 'retry' },
       ...{ leaseExpiresAt, sweepAt: state === 'claimed' ? leaseExpiresAt : null, firstClaimedAt, claimedAt, endedAt },
-      ...{ availableAt, fingerprint, result, error, detailsErasedAt: null, window },
+      ...{ availableAt, fingerprint, result, error, detailsErasedAt: null, window, replay: null },
     },
     spent,
   }
