@@ -51,7 +51,12 @@ export const classReviewSchema = z.strictObject({ reason: reasonField.optional()
 /** `GET /v1/classes` and `GET /v1/classes/{name}/history` */
 export const classListQuery = z.strictObject(pageFields)
 
-const policyViewFields = z.strictObject(policyFields).required().shape
+const policyViewFields = z
+  .strictObject({
+    ...policyFields,
+    replay_target: z.strictObject({ url: z.string(), has_secret: z.boolean() }).nullable(),
+  })
+  .required().shape
 
 /**
  * A class with the policy in force. Without an own policy `version`, `updated_at` and `updated_by` are null and

@@ -50,8 +50,12 @@ export const policyFields = {
   replay_target: z
     .strictObject({
       url: z.url().max(2048),
-      secret: webhookSecretField.optional(),
+      secret: webhookSecretField
+        .optional()
+        .meta({ description: 'Never shown. Without it the one of the same url stays.' }),
+      has_secret: z.unknown().optional().meta({ description: 'Ignored, so that what GET answers may be sent back.' }),
     })
+    .transform(({ url, secret }) => (secret === undefined ? { url } : { url, secret }))
     .nullable()
     .default(null),
   replay_approval: z.enum(['none', 'second_person']).optional(),

@@ -99,7 +99,6 @@ export function findRetentionFault(policy: Policy, acceptShort: boolean): Policy
 function findUnbuiltValue(policy: Policy): string | null {
   if (policy.ordering !== 'off') return `ordering: ${policy.ordering}`
   if (policy.gap_timeout_ms !== defaultPolicy.gap_timeout_ms) return 'gap_timeout_ms'
-  if (policy.replay_target !== null) return 'replay_target'
   return null
 }
 

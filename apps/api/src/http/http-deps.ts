@@ -1,5 +1,6 @@
 import type { AttentionStore, ReplayStore, RetentionStore, StatsStore, StoreWarning } from '@ranbook/rules'
 import type { AccessBook, AuditBook } from '../access/access-book.ts'
+import type { TargetRules } from '../delivery/target-rules.ts'
 import type { WaitRoom } from '../ledger/claim-waiting.ts'
 import type { ClassBook } from '../ledger/class-book.ts'
 import type { LedgerDeps } from '../ledger/ledger-deps.ts'
@@ -20,6 +21,8 @@ export type HttpDeps = {
   access: AccessBook
   audit: AuditBook
   classes: ClassBook
+  /** Where replays and alerts may be sent. */
+  targets: TargetRules
   retention: RetentionStore
   replays: ReplayStore
   stats: Pick<StatsStore, 'read'>

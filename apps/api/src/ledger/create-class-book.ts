@@ -1,5 +1,13 @@
 import type { Policy } from '@ranbook/contract'
-import { type AuditEntry, type ClassStore, findPolicyFault, findRetentionFault, type SeenClass } from '@ranbook/rules'
+import {
+  type AuditEntry,
+  type ClassStore,
+  findPolicyFault,
+  findRetentionFault,
+  type PolicyFault,
+  type SeenClass,
+  shownPolicy,
+} from '@ranbook/rules'
 import type { ClassBook, ClassView, Editor } from './class-book.ts'
 import { createFreshCopy } from './fresh-copy.ts'
 import { PoliciesStale } from './ledger-deps.ts'
@@ -74,18 +82,23 @@ export async function createClassBook({
       const fault = findPolicyFault(policy) ?? findRetentionFault(policy, acceptShort)
       if (fault !== null) return { kind: 'refused', fault }
       let standingVersion: number | null = null
+      let secretMissing = false
       const stored = await store.changePolicy(name, (standing) => {
         standingVersion = standing?.version ?? null
         if (expectedVersion !== null && expectedVersion !== standingVersion) return null
+        const whole = withKeptSecret(policy, standing?.policy ?? null)
+        secretMissing = whole === null
+        if (whole === null) return null
         const before = standing?.policy ?? copy.current().policyFor(name)
-        const audit = policyAudit('class.put', name, editor, standing?.policy ?? null, policy)
-        return { policy, diff: policyDiff(before, policy), audit }
+        const audit = policyAudit('class.put', name, editor, standing?.policy ?? null, whole)
+        return { policy: whole, diff: policyDiff(before, whole), audit }
       })
-      if (stored === null) return { kind: 'stale', version: standingVersion }
+      if (secretMissing) return { kind: 'refused', fault: noSecret }
+      if (stored?.policy == null) return { kind: 'stale', version: standingVersion }
       await copy.refresh()
       const { version, updatedAt, updatedBy } = stored
       const own = { version, updatedAt, updatedBy }
-      return { kind: 'stored', created: standingVersion === null, own, policy }
+      return { kind: 'stored', created: standingVersion === null, own, policy: stored.policy }
     },
 
     async remove(name, expectedVersion, editor) {
@@ -127,6 +140,20 @@ export async function createClassBook({
   }
 }
 
+/** A target that names no secret keeps that of the same url; null where there is none to keep. */
+function withKeptSecret(policy: Policy, standing: Policy | null): Policy | null {
+  const { replay_target: target } = policy
+  if (target === null || target.secret !== undefined) return policy
+  const kept = standing?.replay_target
+  if (kept?.url !== target.url || kept.secret === undefined) return null
+  return { ...policy, replay_target: { url: target.url, secret: kept.secret } }
+}
+
+const noSecret: PolicyFault = {
+  code: 'invalid_policy',
+  detail: 'replay_target has no secret, and none stands for this url. Give a secret to sign what is sent there.',
+}
+
 function policyAudit(
   action: string,
   target: string,
@@ -134,6 +161,6 @@ function policyAudit(
   before: Policy | null,
   after: Policy | null,
 ): AuditEntry {
-  const text = (policy: Policy | null): string | null => (policy === null ? null : JSON.stringify(policy))
+  const text = (policy: Policy | null): string | null => (policy === null ? null : JSON.stringify(shownPolicy(policy)))
   return { actor, action, target, reason, before: text(before), after: text(after), requestId }
 }

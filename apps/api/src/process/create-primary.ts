@@ -64,6 +64,7 @@ export function createPrimary({ config, log, version, webRoot, say }: PrimaryDep
       sweepIntervalMs: config.sweepIntervalMs,
       pruneIntervalMs: config.pruneIntervalMs,
       webRoot,
+      targetAllowlist: config.targetAllowlist,
       version,
     }
     const port = await startServing(config.workers, options, log, closers)

@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createAccessBook } from '../access/create-access-book.ts'
 import { createAuditBook } from '../access/create-audit-book.ts'
 import { createApp } from '../app.ts'
+import type { TargetAllowlist } from '../delivery/target-allowlist.ts'
+import { createTargetRules } from '../delivery/target-rules.ts'
 import type { HttpDeps } from '../http/http-deps.ts'
 import { requestListener } from '../http/request-listener.ts'
 import { startClockWatch } from '../jobs/clock-watch.ts'
@@ -66,6 +68,8 @@ export type ServeOptions = {
   pruneIntervalMs: number
   /** Folder of the built web app; null serves the API alone. */
   webRoot: string | null
+  /** Null: every host that can be sent to at all. */
+  targetAllowlist: TargetAllowlist | null
   version: string
 }
 
@@ -177,6 +181,7 @@ async function serveFrom(
   })
 
   const retention = createRetentionStore(database.cold)
+  const targets = createTargetRules(options.targetAllowlist)
   const replays = createReplayStore(database.cold)
 
   const deps: HttpDeps = {
@@ -193,6 +198,7 @@ async function serveFrom(
     access,
     audit: createAuditBook(createAuditStore(database.cold)),
     classes,
+    targets,
     retention,
     replays,
     monotonicMs,

@@ -5,6 +5,7 @@ import type { Sql } from 'postgres'
 import { createAccessBook } from '../../src/access/create-access-book.ts'
 import { createAuditBook } from '../../src/access/create-audit-book.ts'
 import { createApp } from '../../src/app.ts'
+import { createTargetRules } from '../../src/delivery/target-rules.ts'
 import type { HttpDeps } from '../../src/http/http-deps.ts'
 import { createWaitRoom } from '../../src/ledger/claim-waiting.ts'
 import { createClassBook } from '../../src/ledger/create-class-book.ts'
@@ -104,6 +105,7 @@ export async function coldApp(prepare: (sql: Sql) => Promise<unknown> = async ()
     access,
     audit: createAuditBook(createAuditStore(cold)),
     classes,
+    targets: createTargetRules(null),
     retention: createRetentionStore(cold),
     replays: createReplayStore(cold),
     monotonicMs,

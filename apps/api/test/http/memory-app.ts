@@ -88,6 +88,7 @@ export function memoryApp(overrides: Partial<HttpDeps> = {}): MemoryApp {
       revoke: notUsed,
     },
     audit: { ofRecord: async () => [], write: notUsed },
+    targets: { refusal: () => null },
     classes: new Proxy({} as HttpDeps['classes'], { get: notUsed }),
     stats: { read: notUsed },
     attention: new Proxy({} as HttpDeps['attention'], { get: notUsed }),

@@ -37,6 +37,7 @@ export function servedDatabase(count = 1): () => ServedDatabase {
         sweepIntervalMs: 1000,
         pruneIntervalMs: 60_000,
         webRoot: null,
+        targetAllowlist: null,
         version: '0.0.0-test',
       }
       serving.push(await serve(options, createLog('info', at, { write: (line) => lines.push(line) })))

@@ -5,9 +5,12 @@ import {
   classPutSchema,
   classReviewSchema,
   limits,
+  type Policy,
   routes,
 } from '@ranbook/contract'
-import type { PolicyChange } from '@ranbook/rules'
+import { type PolicyChange, shownPolicy } from '@ranbook/rules'
+import { checkTarget } from '../../delivery/check-target.ts'
+import type { TargetRules } from '../../delivery/target-rules.ts'
 import type { ClassBook, ClassView, Editor, OwnPolicy } from '../../ledger/class-book.ts'
 import { jsonAnswer } from '../answer.ts'
 import { type Call, requestHeader, type Serve } from '../call.ts'
@@ -23,7 +26,7 @@ import { timeOrNull } from '../write-record-file.ts'
 import { readableName, writableName } from './class-name.ts'
 
 /** `/v1/classes`: the policies in force, their changes, and which classes a person has looked at. */
-export function registerClasses(serve: Serve, { classes }: HttpDeps): void {
+export function registerClasses(serve: Serve, { classes, targets }: HttpDeps): void {
   serve(routes.listClasses, async (call) => {
     const { limit = limits.pageDefaultItems, cursor } = parseQuery(call, routes.listClasses.query)
     const found = await classes.list(call.caller.scope, decodeTextCursor(cursor), limit + 1)
@@ -41,6 +44,7 @@ export function registerClasses(serve: Serve, { classes }: HttpDeps): void {
   serve(routes.putClass, async (call) => {
     const name = writableName(call)
     const { policy, reason, acceptShortRetention } = validate(classPutSchema, await readJsonBody(call))
+    refuseTarget(targets, policy)
     const expected = await expectedVersion(classes, call, name)
     const outcome = await classes.put(
       name,
@@ -96,6 +100,13 @@ export function registerClasses(serve: Serve, { classes }: HttpDeps): void {
   })
 }
 
+/** A literal address is judged for good; a name again at each delivery. */
+function refuseTarget(targets: TargetRules, { replay_target }: Policy): void {
+  if (replay_target === null) return
+  const check = checkTarget(targets, replay_target.url)
+  if (check.kind === 'refused') throw new HttpProblem('target_refused', check.reason)
+}
+
 type ShownClass = Omit<ClassView, 'consumers' | 'firstSeenAt'>
 
 function classAnswer(view: ShownClass, status = 200) {
@@ -104,7 +115,7 @@ function classAnswer(view: ShownClass, status = 200) {
 }
 
 function classDocument({ name, matched, reviewed, own, inForce }: ShownClass): ClassDocument {
-  return { name, ...ownFields(own), matched, reviewed, ...inForce }
+  return { name, ...ownFields(own), matched, reviewed, ...shownPolicy(inForce) }
 }
 
 function ownFields(own: OwnPolicy | null): Pick<ClassDocument, 'version' | 'updated_at' | 'updated_by'> {

@@ -1,4 +1,13 @@
-import type { ClassStore, PolicyChange, PolicyEdit, Scope, SeenClass, SeenPair, StoredPolicy } from '@ranbook/rules'
+import {
+  type ClassStore,
+  type PolicyChange,
+  type PolicyEdit,
+  type Scope,
+  type SeenClass,
+  type SeenPair,
+  type StoredPolicy,
+  shownPolicy,
+} from '@ranbook/rules'
 import { writeAudit } from './audit-store.ts'
 import * as statement from './class-statements.ts'
 import type { ColdConnections } from './cold-connections.ts'
@@ -122,7 +131,8 @@ async function changePolicy(
   const [written] = await transaction.unsafe<{ at: number }[]>(statement.WRITE_HISTORY, [
     name,
     version,
-    text,
+    // Read by many, and for ever: no place for a secret.
+    edit.policy === null ? null : JSON.stringify(shownPolicy(edit.policy)),
     JSON.stringify(edit.diff),
     actor,
     reason,
