@@ -17,19 +17,26 @@ export type ReplayState = (typeof replayStates)[number]
 /** States of records that a replay can arm. */
 export const replayableStates = ['completed', 'failed', 'dead', 'held', 'skipped'] as const
 
-/** Why a replay leaves a record out. `forgotten`: none stands, or none that the caller may see. */
+/**
+ * Why a replay leaves a record out. `forgotten`: none stands, or none that the caller may see. `payload_erased`: there is
+ * none to push, erased or never kept. `no_target`: its class has no `replay_target`.
+ */
 export const leftOutReasons = [
   'running',
   'already_ready',
   'window_class',
   'payload_erased',
+  'no_target',
   'superseded',
   'forgotten',
 ] as const
 export type LeftOutReason = (typeof leftOutReasons)[number]
 
-/** What became of a record. `put_back`: armed, and taken back by cancelling before anybody took it up. */
-export const replayOutcomes = ['armed', 'put_back', ...leftOutReasons] as const
+/**
+ * What became of a record. `pushed` and `push_failed`: armed, and posted or given up. `put_back`: armed, and taken back by
+ * cancelling before anybody took it up.
+ */
+export const replayOutcomes = ['armed', 'pushed', 'push_failed', 'put_back', ...leftOutReasons] as const
 export type ReplayOutcome = (typeof replayOutcomes)[number]
 
 /** Which records: as the list of records filters them, those claimed first before the replay was asked for. */
@@ -112,6 +119,8 @@ export const replaySchema = z.strictObject({
   armed: z.int().meta({ description: 'So far; those put back later are among them.' }),
   left_out: z.int(),
   put_back: z.int(),
+  pushed: z.int(),
+  push_failed: z.int(),
   ended_at: timeField.nullable(),
   error: z.string().nullable(),
 })

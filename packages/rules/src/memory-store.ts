@@ -184,8 +184,8 @@ function fullRecordOf({ record, details, duplicates }: Row): FullRecord {
 
 function listedRecordOf({ record, details, duplicates }: Row): ListedRecord {
   const { result, ...shown } = record
-  const { payload: _large, ...listed } = details
-  return { record: shown, hasResult: result !== null, details: listed, duplicates }
+  const { payload, ...listed } = details
+  return { record: shown, hasResult: result !== null, hasPayload: payload !== null, details: listed, duplicates }
 }
 
 /** Oldest first by (firstClaimedAt, digest). */

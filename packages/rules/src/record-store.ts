@@ -34,6 +34,7 @@ export type FullRecord = {
 export type ListedRecord = {
   record: Omit<LedgerRecord, 'result'>
   hasResult: boolean
+  hasPayload: boolean
   details: Omit<Details, 'payload'>
   duplicates: DuplicateTally | null
 }

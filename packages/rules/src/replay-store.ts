@@ -41,6 +41,9 @@ export type StoredReplay = NewReplay & {
   armed: number
   leftOut: number
   putBack: number
+  /** Of those armed: posted, and given up. */
+  pushed: number
+  pushFailed: number
   endedAt: number | null
   error: string | null
 }
@@ -49,7 +52,7 @@ export type StoredReplay = NewReplay & {
 export type ReplayItem = { place: number; recordId: string; outcome: ReplayOutcome; at: number }
 
 /** A record that is a replay's next, as it stands under lock; null where none stands in the ledger. */
-export type ReplayTarget = { recordId: string; record: LedgerRecord | null }
+export type ReplayTarget = { recordId: string; standing: { record: LedgerRecord; hasPayload: boolean } | null }
 
 /** What to write over a record of a step, or why it is left as it is. */
 export type ReplayWrite = { record: LedgerRecord } | { leftOut: LeftOutReason }
@@ -92,4 +95,34 @@ export type ReplayStore = {
    * where no replay has anything to do, or others are at those that have.
    */
   step(limit: number, rules: ReplayRules): Promise<string | null>
+}
+
+/** A push that is due, taken by whoever got it for a while. */
+export type DuePush = {
+  replayId: string
+  place: number
+  recordId: string
+  /** Of the replay. */
+  reason: string
+  /** This one included. */
+  tries: number
+  /** Since the first try, in ms. */
+  elapsedMs: number
+}
+
+/** How a try ended. `not_needed`: another delivery of the key took the record up. */
+export type PushEnd =
+  | { kind: 'delivered' | 'not_needed' }
+  | { kind: 'failed'; error: string }
+  | { kind: 'again'; inMs: number; error: string }
+
+/** What replays have to post. Throws `StoreError`. */
+export type PushStore = {
+  /**
+   * At most `limit` pushes that are due, of replays that run. Nobody else gets them for `takenMs`; after that they are due
+   * again, as who took them may have been killed: a push is tried at least once.
+   */
+  takeDue(limit: number, takenMs: number): Promise<DuePush[]>
+  /** Notes how it ended with the replay's progress, in one transaction; nothing where it was cancelled meanwhile. */
+  end(push: DuePush, end: PushEnd): Promise<void>
 }

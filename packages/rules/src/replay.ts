@@ -5,14 +5,22 @@ import { isLeaseLive, type LedgerRecord, type ReplayFacts, visibleState } from '
 /** A replay as the rules see it: `new` wants a second effect downstream, `same` the original outcome. */
 export type ReplayOrder = { id: string; reason: string; idempotency: 'same' | 'new' }
 
+/** What a push needs besides: something to post, and where to. */
+export type PushNeeds = { hasPayload: boolean; hasTarget: boolean }
+
 /** `arm`: apply `change`. `mayRunAgain`: downstream may have forgotten the idempotency key that is used again. */
 export type Arming = { kind: 'arm'; change: Change; mayRunAgain: boolean } | { kind: 'left_out'; reason: LeftOutReason }
 
 /**
  * What a replay makes of a record: ready for its next generation, or left as it is. The generation that stood stays in
- * the record, untouched, until the next grant archives it. Pure; `now` is the store's clock in ms as read with the record.
+ * the record, untouched, until the next grant archives it. `push` null: nothing is posted. Pure; `now` is the store's clock in ms as read with the record.
  */
-export function arm(record: LedgerRecord, order: ReplayOrder, downstreamMemoryMs: number, now: number): Arming {
+export function arm(
+  record: LedgerRecord,
+  order: ReplayOrder,
+  { downstreamMemoryMs, push }: { downstreamMemoryMs: number; push: PushNeeds | null },
+  now: number,
+): Arming {
   if (record.window !== null) return { kind: 'left_out', reason: 'window_class' }
   const state = visibleState(record, now)
   if (state === 'claimed') {
@@ -20,6 +28,8 @@ export function arm(record: LedgerRecord, order: ReplayOrder, downstreamMemoryMs
     return { kind: 'left_out', reason: isLeaseLive(record, now) ? 'running' : 'already_ready' }
   }
   if (state === 'ready') return { kind: 'left_out', reason: 'already_ready' }
+  if (push?.hasPayload === false) return { kind: 'left_out', reason: 'payload_erased' }
+  if (push?.hasTarget === false) return { kind: 'left_out', reason: 'no_target' }
   const generation = record.generation + 1
   const replay: ReplayFacts = {
     id: order.id,

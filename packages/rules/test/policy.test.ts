@@ -109,7 +109,6 @@ describe('faults', () => {
     ['ordering: guard', { ordering: 'guard' }, 'not_available'],
     ['ordering: wait', { ordering: 'wait' }, 'not_available'],
     ['gap_timeout_ms', { gap_timeout_ms: 60_001 }, 'not_available'],
-    ['replay_target', { replay_target: { url: 'https://example.com/' } }, 'not_available'],
   ])('%s in %j is %s', (named, input, code) => {
     const fault = findPolicyFault(policySchema.parse(input))
     expect(fault?.code).toBe(code)

@@ -2,16 +2,17 @@ import type { LeftOutReason } from '@ranbook/contract'
 import {
   arm,
   type ListedRecord,
+  type NewReplay,
   parseRecordId,
   type RecordFilter,
   type RecordStore,
   type ReplayFilter,
-  type ReplayOrder,
   type ReplaySelection,
   type Scope,
   unfiltered,
 } from '@ranbook/rules'
 import type { PolicyBook } from './ledger-deps.ts'
+import { armingNeeds } from './replay-rules.ts'
 
 /** A record as samples show it; null fields where none stands, or none that the caller may see. */
 export type SampledRecord = { recordId: string; listed: ListedRecord | null }
@@ -46,9 +47,9 @@ export async function countReplay(
   deps: CountReplayDeps,
   scope: Scope,
   selection: ReplaySelection,
-  idempotency: ReplayOrder['idempotency'],
+  how: Pick<NewReplay, 'idempotency' | 'delivery'>,
 ): Promise<ReplayCount> {
-  const counter = startCount(deps.policies, idempotency)
+  const counter = startCount(deps.policies, how)
   return 'recordIds' in selection
     ? countNamed(deps.store, scope, selection.recordIds, counter)
     : countFiltered(deps, scope, selection.filter, counter)
@@ -60,7 +61,10 @@ type Counter = {
   leave(reason: LeftOutReason, sampled: SampledRecord): void
 }
 
-function startCount(policies: CountReplayDeps['policies'], idempotency: ReplayOrder['idempotency']): Counter {
+function startCount(
+  policies: CountReplayDeps['policies'],
+  { idempotency, delivery }: Pick<NewReplay, 'idempotency' | 'delivery'>,
+): Counter {
   const counts = { count: 0, more: false, mayRunAgain: 0, needsApproval: false }
   const total: ReplayCount = { ...counts, sample: [], leftOut: new Map(), now: 0 }
   const leave: Counter['leave'] = (reason, sampled) => {
@@ -74,7 +78,8 @@ function startCount(policies: CountReplayDeps['policies'], idempotency: ReplayOr
     const sampled = { recordId: `rec_${listed.record.digest}`, listed }
     const policy = policies.policyFor(listed.record.class)
     const order = { id: '', reason: '', idempotency }
-    const arming = arm({ ...listed.record, result: null }, order, policy.downstream_memory_ms, now)
+    const needs = armingNeeds(policy, delivery, listed.hasPayload)
+    const arming = arm({ ...listed.record, result: null }, order, needs, now)
     if (arming.kind === 'left_out') {
       leave(arming.reason, sampled)
       return

@@ -20,12 +20,7 @@ export async function createReplay(
 ): Promise<CreatedReplay> {
   const known = await deps.replays.read(request.id)
   if (known !== null) return repeated(known, request, actor)
-  const { count, more, mayRunAgain, needsApproval } = await countReplay(
-    deps,
-    request.scope,
-    request.selection,
-    request.idempotency,
-  )
+  const { count, more, mayRunAgain, needsApproval } = await countReplay(deps, request.scope, request.selection, request)
   const { reason, delivery, idempotency, selection } = request
   const replay = await deps.replays.create(
     { ...request, createdBy: actor, needsApproval, count, more, mayRunAgain },

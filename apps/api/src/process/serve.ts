@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createAccessBook } from '../access/create-access-book.ts'
 import { createAuditBook } from '../access/create-audit-book.ts'
 import { createApp } from '../app.ts'
+import { postSigned } from '../delivery/post-signed.ts'
 import type { TargetAllowlist } from '../delivery/target-allowlist.ts'
 import { createTargetRules } from '../delivery/target-rules.ts'
 import type { HttpDeps } from '../http/http-deps.ts'
@@ -13,6 +14,7 @@ import { startForgottenWindows } from '../jobs/forgotten-windows.ts'
 import { type Job, repeatedly } from '../jobs/job.ts'
 import { startMismatchTally } from '../jobs/mismatch-tally.ts'
 import { startPruner } from '../jobs/pruner.ts'
+import { startReplayPusher } from '../jobs/replay-pusher.ts'
 import { startReplayRunner } from '../jobs/replay-runner.ts'
 import { startStatsKeeper } from '../jobs/stats-keeper.ts'
 import { startStatsTally } from '../jobs/stats-tally.ts'
@@ -30,6 +32,7 @@ import { createKeyStore } from '../stores/postgres/key-store.ts'
 import { createMismatchStore } from '../stores/postgres/mismatch-store.ts'
 import { openPostgres, type Postgres } from '../stores/postgres/open-postgres.ts'
 import type { PostgresTarget } from '../stores/postgres/postgres-target.ts'
+import { createPushStore } from '../stores/postgres/push-store.ts'
 import { createReplayStore } from '../stores/postgres/replay-store.ts'
 import { createRetentionStore } from '../stores/postgres/retention-store.ts'
 import { createStatsStore } from '../stores/postgres/stats-store.ts'
@@ -258,6 +261,14 @@ async function serveFrom(
       rules: replayRules(classes),
       monotonicMs,
       failed: reportFailures(log, 'replays'),
+    }),
+    startReplayPusher({
+      pushes: createPushStore(database.cold),
+      records: database.records,
+      policies: classes,
+      post: (post) => postSigned({ rules: targets, now: Date.now }, post),
+      random,
+      failed: reportFailures(log, 'pushes of replays'),
     }),
     startForgottenWindows({ remove: database.removeForgotten, failed: reportFailures(log, 'forgotten windows') }),
     repeatedly(keepOutagesEveryMs, windows.keepOutages, reportFailures(log, 'windows')),

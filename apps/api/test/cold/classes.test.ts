@@ -83,7 +83,11 @@ describe('PUT /v1/classes/{name}', () => {
       body: { source_preset: 'kafka', key_retention_ms: 86_400_000, accept_short_retention: true },
       code: 'horizon_required',
     },
-    { body: { replay_target: { url: 'https://example.com' } }, code: 'not_available' },
+    { body: { replay_target: { url: 'https://example.com' } }, code: 'invalid_policy' },
+    {
+      body: { replay_target: { url: 'http://169.254.169.254/', secret: `whsec_${'A'.repeat(32)}` } },
+      code: 'target_refused',
+    },
     { body: { store: 'window', on_lease_expiry: 'hold' }, code: 'invalid_policy' },
     { body: { backoff: { initial_ms: 5000, max_ms: 100 } }, code: 'invalid_policy' },
   ] as const)('refuses $body as $code', async ({ body, code }) => {

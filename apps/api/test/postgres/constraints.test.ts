@@ -84,5 +84,6 @@ test('every text that identity or an index rests on is compared by its bytes', a
     'class_policy_history.reason',
     'replay.error',
     'replay.reason',
+    'replay_push.error',
   ])
 })

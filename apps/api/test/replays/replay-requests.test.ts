@@ -24,10 +24,6 @@ test.each([
   expectProblem(await request('POST', '/v1/replays', { body }), 'invalid_request')
 })
 
-test('push is not available', async () => {
-  expectProblem(await request('POST', '/v1/replays', { body: { ...valid, delivery: 'push' } }), 'not_available')
-})
-
 test('the same request with its replay_id again is the same replay, another one is a conflict', async () => {
   const one = await record('repeat', 'completed')
   const body = { record_ids: [one.id], replay_id: randomUUID() }

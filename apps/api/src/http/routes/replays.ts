@@ -30,13 +30,10 @@ export function registerReplays(serve: Serve, { ledger, replays, monotonicMs }: 
 
   serve(routes.createReplay, async (call) => {
     const input = validate(replayCreateSchema, await readJsonBody(call))
-    if (input.delivery === 'push') {
-      throw new HttpProblem('not_available', 'delivery: push is not available in this version. Use rearm.')
-    }
     const { scope, actor } = call.caller
     const selection = selectionOf(input)
     if (input.dry_run === true) {
-      return jsonAnswer(JSON.stringify(dryRun(await countReplay(counting, scope, selection, input.idempotency))))
+      return jsonAnswer(JSON.stringify(dryRun(await countReplay(counting, scope, selection, input))))
     }
     const made = await createReplay(
       { ...counting, replays },
@@ -203,6 +200,8 @@ function replayDocument(replay: StoredReplay): ReplayDocument {
     armed: replay.armed,
     left_out: replay.leftOut,
     put_back: replay.putBack,
+    pushed: replay.pushed,
+    push_failed: replay.pushFailed,
     ended_at: timeOrNull(replay.endedAt),
     error: replay.error,
   }

@@ -20,6 +20,8 @@ export type ReplayRow = {
   place: number
   put_back_place: number
   armed: number
+  pushed: number
+  push_failed: number
   left_out: number
   put_back: number
   created_at: number
@@ -48,6 +50,8 @@ export function storedReplay(row: ReplayRow): StoredReplay {
     armed: row.armed,
     leftOut: row.left_out,
     putBack: row.put_back,
+    pushed: row.pushed,
+    pushFailed: row.push_failed,
     endedAt: row.ended_at,
     error: row.error,
   }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, check, index, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { bytewiseText, jsonText, time } from './column-types.ts'
 
 /** Replays: what was asked for, and how far it is. */
@@ -21,6 +21,10 @@ export const replay = pgTable(
     count: bigint('count', { mode: 'number' }).notNull(),
     mayRunAgain: bigint('may_run_again', { mode: 'number' }).notNull(),
     more: boolean('more').notNull(),
+    /** Nothing is left to meet: pushes alone may be pending. */
+    allMet: boolean('all_met').notNull().default(false),
+    pushed: bigint('pushed', { mode: 'number' }).notNull().default(0),
+    pushFailed: bigint('push_failed', { mode: 'number' }).notNull().default(0),
     needsApproval: boolean('needs_approval').notNull(),
     /** Where a filter goes on: the record met last. */
     afterTime: time('after_time'),
@@ -42,6 +46,28 @@ export const replay = pgTable(
       'replay_state_known',
       sql`state IN ('awaiting_approval', 'running', 'paused', 'finished', 'cancelling', 'cancelled', 'failed')`,
     ),
+  ],
+)
+
+/** What a replay has to post, or has posted, for the record that it met in that place. */
+export const replayPush = pgTable(
+  'replay_push',
+  {
+    replayId: uuid('replay_id').notNull(),
+    place: bigint('place', { mode: 'number' }).notNull(),
+    firstTriedAt: time('first_tried_at'),
+    /** Also how long whoever is at it now may take: a process that was killed is followed by another. */
+    nextTryAt: time('next_try_at').notNull(),
+    tries: integer('tries').notNull(),
+    recordId: bytewiseText('record_id').notNull(),
+    state: bytewiseText('state').notNull(),
+    error: text('error'),
+  },
+  (table) => [
+    primaryKey({ name: 'replay_push_pkey', columns: [table.replayId, table.place] }),
+    index('replay_push_due').on(table.nextTryAt).where(sql`state = 'pending'`),
+    index('replay_push_pending').on(table.replayId).where(sql`state = 'pending'`),
+    check('replay_push_state_known', sql`state IN ('pending', 'delivered', 'failed', 'not_needed')`),
   ],
 )
 

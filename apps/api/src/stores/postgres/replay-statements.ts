@@ -3,6 +3,7 @@
 const columns = `
 id::text AS id, state, reason, delivery, idempotency, created_by, approved_by, needs_approval, error, more,
 selection::text AS selection, scope::text AS scope, count::float8 AS count, may_run_again::float8 AS may_run_again,
+all_met, pushed::float8 AS pushed, push_failed::float8 AS push_failed,
 place::float8 AS place, put_back_place::float8 AS put_back_place, armed::float8 AS armed, left_out::float8 AS left_out,
 put_back::float8 AS put_back, floor(extract(epoch FROM created_at) * 1000)::float8 AS created_at,
 floor(extract(epoch FROM ended_at) * 1000)::float8 AS ended_at, after_id::text AS after_id,
@@ -58,16 +59,17 @@ RETURNING ${columns}`
 /** The replay whose turn it is; those that others are at are passed over. */
 export const LOCK_NEXT: string = `
 SELECT ${columns}, floor(extract(epoch FROM now()) * 1000)::float8 AS now FROM replay
-WHERE state = 'running' OR state = 'cancelling'
+WHERE (state = 'running' OR state = 'cancelling') AND (state = 'cancelling' OR NOT all_met)
 ORDER BY replay.stepped_at NULLS FIRST, replay.id LIMIT 1 FOR UPDATE SKIP LOCKED`
 
 /**
  * Records under lock, so that what is decided about them holds until it is written. $1 ids as JSON. In one order, as
- * everybody locks records. Columns: the clock, the id, those of `RecordRow`.
+ * everybody locks records. Columns: whether it has a payload, the id,
+ * those of `RecordRow`.
  */
 export const LOCK_RECORDS = `
 SELECT
-  date_part('epoch', date_trunc('milliseconds', now())), r.id,
+  r.payload IS NOT NULL, r.id,
   r.version, r.class, r.consumer, r.key, r.state, r.cause, r.generation, r.attempt, r.claim_token, r.fencing_token,
   r.owner, r.lease_ms, r.on_lease_expiry, date_part('epoch', r.lease_expires_at), date_part('epoch', r.sweep_at),
   date_part('epoch', r.first_claimed_at), date_part('epoch', r.claimed_at), date_part('epoch', r.ended_at),
@@ -104,10 +106,10 @@ UPDATE replay SET place = $2::bigint, armed = armed + $3::int, left_out = left_o
   after_time = to_timestamp($5::float8 / 1000), after_id = $6::uuid, stepped_at = now()
 WHERE id = $1::uuid`
 
-/** Armed ones of a replay. $1 id, $2 after this place, $3 how many. */
+/** Armed ones of a replay, pushed or not. $1 id, $2 after this place, $3 how many. */
 export const READ_ARMED = `
 SELECT place::float8 AS place, record_id FROM replay_item
-WHERE replay_id = $1::uuid AND replay_item.place > $2::bigint AND outcome = 'armed'
+WHERE replay_id = $1::uuid AND replay_item.place > $2::bigint AND (outcome = 'armed' OR outcome = 'pushed' OR outcome = 'push_failed')
 ORDER BY replay_item.place LIMIT $3::int`
 
 /** $1 id, $2 [place, …] as JSON. */
@@ -123,3 +125,59 @@ UPDATE replay SET put_back_place = $2::bigint, put_back = put_back + $3::int, st
 export const FAIL_REPLAY = `
 UPDATE replay SET state = 'failed', error = $2, ended_at = date_trunc('milliseconds', now())
 WHERE id = $1::uuid AND state = 'running'`
+
+/** $1 replay id, $2 [{place, record_id}, …] as JSON: due at once. */
+export const ADD_PUSHES = `
+INSERT INTO replay_push (replay_id, place, next_try_at, tries, record_id, state)
+SELECT $1::uuid, place, date_trunc('milliseconds', now()), 0, record_id, 'pending'
+FROM json_to_recordset($2::text::json) AS t (place bigint, record_id text)`
+
+/** $1 replay id. It ends with its last push, or here where none is pending. */
+export const MARK_ALL_MET = `UPDATE replay SET all_met = true WHERE id = $1::uuid`
+
+/** $1 replay id. Ends a replay that met all and has no push pending. */
+export const FINISH_PUSHED = `
+UPDATE replay SET state = 'finished', ended_at = date_trunc('milliseconds', now())
+WHERE id = $1::uuid AND state = 'running' AND all_met
+  AND NOT EXISTS (SELECT FROM replay_push WHERE replay_id = $1::uuid AND state = 'pending')`
+
+/** $1 replay id. */
+export const DROP_PUSHES = `
+UPDATE replay_push SET state = 'not_needed' WHERE replay_id = $1::uuid AND state = 'pending'`
+
+/**
+ * Takes due pushes of replays that are not paused or cancelled; they are due again after $2 ms, should who takes them not
+ * come back. $1 how many.
+ */
+export const TAKE_PUSHES = `
+WITH due AS (
+  SELECT p.replay_id, p.place FROM replay_push AS p JOIN replay AS r ON r.id = p.replay_id
+  WHERE p.state = 'pending' AND p.next_try_at <= now() AND r.state = 'running'
+  ORDER BY p.next_try_at LIMIT $1::int FOR UPDATE OF p SKIP LOCKED
+)
+UPDATE replay_push AS p
+SET tries = p.tries + 1, first_tried_at = COALESCE(p.first_tried_at, date_trunc('milliseconds', now())),
+  next_try_at = date_trunc('milliseconds', now()) + $2::float8 * interval '1 millisecond'
+FROM due JOIN replay AS r ON r.id = due.replay_id
+WHERE p.replay_id = due.replay_id AND p.place = due.place
+RETURNING p.replay_id::text AS replay_id, p.place::float8 AS place, p.record_id, p.tries, r.reason,
+  (floor(extract(epoch FROM now()) * 1000) - floor(extract(epoch FROM p.first_tried_at) * 1000))::float8 AS elapsed_ms`
+
+/** $1 replay id, $2 place, $3 the try it is about, $4 in how many ms the next one is due, $5 why. */
+export const NOTE_RETRY = `
+UPDATE replay_push SET next_try_at = date_trunc('milliseconds', now()) + $4::float8 * interval '1 millisecond', error = $5
+WHERE replay_id = $1::uuid AND place = $2::bigint AND state = 'pending' AND tries = $3::int`
+
+/** $1 replay id, $2 place, $3 state, $4 why. One row where it was pending. */
+export const END_PUSH = `
+UPDATE replay_push SET state = $3, error = $4
+WHERE replay_id = $1::uuid AND place = $2::bigint AND state = 'pending' RETURNING place`
+
+/** $1 replay id, $2 place, $3 outcome. */
+export const SET_OUTCOME = `
+UPDATE replay_item SET outcome = $3, at = date_trunc('milliseconds', now())
+WHERE replay_id = $1::uuid AND place = $2::bigint AND outcome = 'armed'`
+
+/** $1 replay id, $2 more pushed, $3 more failed. */
+export const NOTE_PUSHED = `
+UPDATE replay SET pushed = pushed + $2::int, push_failed = push_failed + $3::int WHERE id = $1::uuid`

@@ -8,7 +8,7 @@ import { type Conditions, searchConditions } from './search-conditions.ts'
 const TIME_LIMIT = '57014'
 
 /**
- * Records newest first without payload and result, and the store's clock in every row; where none is found one row with
+ * Records newest first without result, and an empty text for a payload, and the store's clock in every row; where none is found one row with
  * the clock alone. Ids are chosen before anything else of a row is read. Columns of `FullRow`; texts of the conditions
  * come from the code only; behind their parameters comes how many.
  */
@@ -21,7 +21,7 @@ WITH page AS MATERIALIZED (
 )
 SELECT
   date_part('epoch', date_trunc('milliseconds', now())), r.id,
-  NULL::text, r.result IS NOT NULL, array_to_string(r.refs, E'\\x1f'), r.source, r.seq,
+  CASE WHEN r.payload IS NOT NULL THEN '' END, r.result IS NOT NULL, array_to_string(r.refs, E'\\x1f'), r.source, r.seq,
   date_part('epoch', r.occurred_at), d.count, date_part('epoch', d.first_at), date_part('epoch', d.last_at),
   r.version, r.class, r.consumer, r.key, r.state, r.cause, r.generation, r.attempt, r.claim_token, r.fencing_token,
   r.owner, r.lease_ms, r.on_lease_expiry, date_part('epoch', r.lease_expires_at), date_part('epoch', r.sweep_at),
@@ -55,6 +55,6 @@ function listedRecordOf(row: FullRow): ListedRecord[] {
   const found = fullRecordOf(row)
   if (found === null) return []
   const { result: _unread, ...record } = found.record
-  const { payload: _unreadToo, ...details } = found.details
-  return [{ record, hasResult: found.hasResult, details, duplicates: found.duplicates }]
+  const { payload, ...details } = found.details
+  return [{ record, hasResult: found.hasResult, hasPayload: payload !== null, details, duplicates: found.duplicates }]
 }

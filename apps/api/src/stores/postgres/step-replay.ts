@@ -9,6 +9,8 @@ import { storedDigest } from './stored-fields.ts'
 
 type Transaction = Pick<Session, 'unsafe'>
 
+type Standing = NonNullable<ReplayTarget['standing']>
+
 /** What a replay meets next; `at` is where a filter goes on behind it. */
 type Met = { recordId: string; at: { time: number; digest: string } | null }
 
@@ -37,7 +39,7 @@ async function armNext(
   const replay = storedReplay(row)
   const met = await nextOf(transaction, row, limit)
   const records = await lockRecords(transaction, met)
-  const targets = met.map(({ recordId }): ReplayTarget => ({ recordId, record: records.get(recordId) ?? null }))
+  const targets = met.map(({ recordId }): ReplayTarget => ({ recordId, standing: records.get(recordId) ?? null }))
   const writes = rules.arm(replay, targets, row.now)
   if (writes === null) {
     await transaction.unsafe(statement.SET_STATE, [row.id, 'awaiting_approval', null, null])
@@ -63,7 +65,16 @@ async function armNext(
     last?.time ?? row.after_time,
     last?.digest ?? row.after_id,
   ])
-  if (met.length < limit) await transaction.unsafe(statement.SET_STATE, [row.id, 'finished', row.approved_by, null])
+  if (row.delivery === 'push') {
+    const pushes = items.filter(({ outcome }) => outcome === 'armed')
+    if (pushes.length > 0) await transaction.unsafe(statement.ADD_PUSHES, [row.id, JSON.stringify(pushes)])
+    if (met.length < limit) {
+      await transaction.unsafe(statement.MARK_ALL_MET, [row.id])
+      await transaction.unsafe(statement.FINISH_PUSHED, [row.id])
+    }
+  } else if (met.length < limit) {
+    await transaction.unsafe(statement.SET_STATE, [row.id, 'finished', row.approved_by, null])
+  }
 }
 
 async function nextOf(transaction: Transaction, row: ReplayRow, limit: number): Promise<Met[]> {
@@ -103,7 +114,7 @@ async function putBackNext(transaction: Transaction, row: ReplayRow, limit: numb
   )
   const back = armed.flatMap(({ place, record_id }) => {
     const standing = records.get(record_id)
-    const record = standing === undefined ? null : rules.putBack(replay, standing)
+    const record = standing === undefined ? null : rules.putBack(replay, standing.record)
     return record === null ? [] : [{ place, record }]
   })
   await writeRecords(
@@ -114,11 +125,12 @@ async function putBackNext(transaction: Transaction, row: ReplayRow, limit: numb
     await transaction.unsafe(statement.MARK_PUT_BACK, [row.id, JSON.stringify(back.map(({ place }) => place))])
   }
   await transaction.unsafe(statement.NOTE_PUT_BACK, [row.id, armed.at(-1)?.place ?? row.put_back_place, back.length])
+  await transaction.unsafe(statement.DROP_PUSHES, [row.id])
   if (armed.length < limit) await transaction.unsafe(statement.SET_STATE, [row.id, 'cancelled', row.approved_by, null])
 }
 
 /** The records of the ledger that stand, by their public id. */
-async function lockRecords(transaction: Transaction, met: readonly Met[]): Promise<Map<string, LedgerRecord>> {
+async function lockRecords(transaction: Transaction, met: readonly Met[]): Promise<Map<string, Standing>> {
   const digests = met.flatMap(({ recordId }) => {
     const id = parseRecordId(recordId)
     return id?.store === 'ledger' ? [id.digest] : []
@@ -126,11 +138,11 @@ async function lockRecords(transaction: Transaction, met: readonly Met[]): Promi
   if (digests.length === 0) return new Map()
   const rows = (await transaction
     .unsafe(statement.LOCK_RECORDS, [JSON.stringify(digests)])
-    .values()) as unknown as (readonly [now: number, id: string, ...record: RecordRow])[]
+    .values()) as unknown as (readonly [hasPayload: boolean, id: string, ...record: RecordRow])[]
   return new Map(
-    rows.map(([, id, ...row]) => {
+    rows.map(([hasPayload, id, ...row]) => {
       const digest = storedDigest(id)
-      return [`rec_${digest}`, recordOf(digest, row)]
+      return [`rec_${digest}`, { record: recordOf(digest, row), hasPayload }]
     }),
   )
 }
