@@ -123,6 +123,6 @@ export type PushStore = {
    * again, as who took them may have been killed: a push is tried at least once.
    */
   takeDue(limit: number, takenMs: number): Promise<DuePush[]>
-  /** Notes how it ended with the replay's progress, in one transaction; nothing where it was cancelled meanwhile. */
-  end(push: DuePush, end: PushEnd): Promise<void>
+  /** Notes how they ended with their replays' progress, in one transaction; nothing of what was cancelled meanwhile. */
+  end(ended: readonly { push: DuePush; end: PushEnd }[]): Promise<void>
 }

@@ -4,10 +4,10 @@ import type { PostOutcome, SignedPost } from '../delivery/post-signed.ts'
 import { retryDelayMs } from '../delivery/retry-delay-ms.ts'
 import type { PolicyBook } from './ledger-deps.ts'
 
-/** At once in this process: one target that hangs holds up no more than these, for 5 s. */
-const pushesAtOnce = 8
-/** Far longer than a try may take. */
-const takenMs = 60_000
+/** At once in this process, and noted together. One target that hangs holds up no more than these, for 5 s. */
+const pushesAtOnce = 32
+/** Longer than a try may take, and noting it. */
+const takenMs = 15_000
 
 export type PushReplaysDeps = {
   pushes: PushStore
@@ -30,8 +30,9 @@ export async function pushReplays(deps: PushReplaysDeps): Promise<void> {
     deps.policies.requireFresh()
     const due = await deps.pushes.takeDue(pushesAtOnce, takenMs)
     if (due.length === 0) return
-    const ended = await Promise.allSettled(due.map(async (push) => deps.pushes.end(push, await pushOne(deps, push))))
-    const failure = ended.find((one) => one.status === 'rejected')
+    const tried = await Promise.allSettled(due.map(async (push) => ({ push, end: await pushOne(deps, push) })))
+    await deps.pushes.end(tried.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])))
+    const failure = tried.find((one) => one.status === 'rejected')
     if (failure !== undefined) throw failure.reason
   }
 }

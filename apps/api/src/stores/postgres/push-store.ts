@@ -27,28 +27,43 @@ export function createPushStore({ upkeep }: Pick<ColdConnections, 'upkeep'>): Pu
       }))
     },
 
-    end: (push, end) => upkeep.use((session) => session.begin((transaction) => endPush(transaction, push, end))),
+    end: (ended) =>
+      upkeep.use((session) =>
+        session.begin(async (transaction) => {
+          const replays = [...new Set(ended.map(({ push }) => push.replayId))].sort()
+          // Before the pushes themselves, and in one order: whoever cancels a replay, or notes others, locks them so.
+          for (const id of replays) await transaction.unsafe(statement.LOCK_REPLAY, [id])
+          await endPushes(transaction, ended)
+          for (const id of replays) await transaction.unsafe(statement.FINISH_PUSHED, [id])
+        }),
+      ),
   }
 }
 
-async function endPush(
+async function endPushes(
   transaction: Pick<Session, 'unsafe'>,
-  { replayId, place, tries }: DuePush,
-  end: PushEnd,
+  tried: readonly { push: DuePush; end: PushEnd }[],
 ): Promise<void> {
-  if (end.kind === 'again') {
-    await transaction.unsafe(statement.NOTE_RETRY, [replayId, place, tries, end.inMs, end.error])
-    return
+  const retries: object[] = []
+  const ends: object[] = []
+  for (const { push, end } of tried) {
+    const of = { replay_id: push.replayId, place: push.place }
+    if (end.kind === 'again') retries.push({ ...of, tries: push.tries, in_ms: end.inMs, error: end.error })
+    else ends.push({ ...of, state: end.kind, error: end.kind === 'failed' ? end.error : null })
   }
-  // Before the push itself, as whoever cancels the replay locks them in this order.
-  await transaction.unsafe(statement.LOCK_REPLAY, [replayId])
-  const error = end.kind === 'failed' ? end.error : null
-  const ended = await transaction.unsafe(statement.END_PUSH, [replayId, place, end.kind, error])
-  if (ended.length === 0) return
-  if (end.kind !== 'not_needed') {
-    const delivered = end.kind === 'delivered'
-    await transaction.unsafe(statement.SET_OUTCOME, [replayId, place, delivered ? 'pushed' : 'push_failed'])
-    await transaction.unsafe(statement.NOTE_PUSHED, [replayId, delivered ? 1 : 0, delivered ? 0 : 1])
+  if (retries.length > 0) await transaction.unsafe(statement.NOTE_RETRIES, [JSON.stringify(retries)])
+  const ended = await transaction.unsafe<{ replay_id: string; place: number; state: string }[]>(statement.END_PUSHES, [
+    JSON.stringify(ends),
+  ])
+  const told = ended.filter(({ state }) => state !== 'not_needed')
+  const outcomes = told.map(({ state, ...of }) => ({
+    ...of,
+    outcome: state === 'delivered' ? 'pushed' : 'push_failed',
+  }))
+  await transaction.unsafe(statement.SET_OUTCOMES, [JSON.stringify(outcomes)])
+  for (const id of new Set(told.map(({ replay_id }) => replay_id))) {
+    const states = told.flatMap(({ replay_id, state }) => (replay_id === id ? [state] : []))
+    const pushed = states.filter((state) => state === 'delivered').length
+    await transaction.unsafe(statement.NOTE_PUSHED, [id, pushed, states.length - pushed])
   }
-  await transaction.unsafe(statement.FINISH_PUSHED, [replayId])
 }

@@ -163,20 +163,25 @@ WHERE p.replay_id = due.replay_id AND p.place = due.place
 RETURNING p.replay_id::text AS replay_id, p.place::float8 AS place, p.record_id, p.tries, r.reason,
   (floor(extract(epoch FROM now()) * 1000) - floor(extract(epoch FROM p.first_tried_at) * 1000))::float8 AS elapsed_ms`
 
-/** $1 replay id, $2 place, $3 the try it is about, $4 in how many ms the next one is due, $5 why. */
-export const NOTE_RETRY = `
-UPDATE replay_push SET next_try_at = date_trunc('milliseconds', now()) + $4::float8 * interval '1 millisecond', error = $5
-WHERE replay_id = $1::uuid AND place = $2::bigint AND state = 'pending' AND tries = $3::int`
+/** $1 [{replay_id, place, tries, in_ms, error}, …] as JSON: the try it is about, and in how many ms the next one is due. */
+export const NOTE_RETRIES = `
+UPDATE replay_push AS p
+SET next_try_at = date_trunc('milliseconds', now()) + t.in_ms * interval '1 millisecond', error = t.error
+FROM json_to_recordset($1::text::json) AS t (replay_id uuid, place bigint, tries int, in_ms float8, error text)
+WHERE p.replay_id = t.replay_id AND p.place = t.place AND p.state = 'pending' AND p.tries = t.tries`
 
-/** $1 replay id, $2 place, $3 state, $4 why. One row where it was pending. */
-export const END_PUSH = `
-UPDATE replay_push SET state = $3, error = $4
-WHERE replay_id = $1::uuid AND place = $2::bigint AND state = 'pending' RETURNING place`
+/** $1 [{replay_id, place, state, error}, …] as JSON. Answers those that were pending. */
+export const END_PUSHES = `
+UPDATE replay_push AS p SET state = t.state, error = t.error
+FROM json_to_recordset($1::text::json) AS t (replay_id uuid, place bigint, state text, error text)
+WHERE p.replay_id = t.replay_id AND p.place = t.place AND p.state = 'pending'
+RETURNING p.replay_id::text AS replay_id, p.place::float8 AS place, p.state`
 
-/** $1 replay id, $2 place, $3 outcome. */
-export const SET_OUTCOME = `
-UPDATE replay_item SET outcome = $3, at = date_trunc('milliseconds', now())
-WHERE replay_id = $1::uuid AND place = $2::bigint AND outcome = 'armed'`
+/** $1 [{replay_id, place, outcome}, …] as JSON. */
+export const SET_OUTCOMES = `
+UPDATE replay_item AS i SET outcome = t.outcome, at = date_trunc('milliseconds', now())
+FROM json_to_recordset($1::text::json) AS t (replay_id uuid, place bigint, outcome text)
+WHERE i.replay_id = t.replay_id AND i.place = t.place AND i.outcome = 'armed'`
 
 /** $1 replay id, $2 more pushed, $3 more failed. */
 export const NOTE_PUSHED = `
