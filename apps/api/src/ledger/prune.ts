@@ -5,8 +5,11 @@ import { PoliciesStale } from './ledger-deps.ts'
 
 /** A transaction of some 50 ms: claims beside it wait for the disk a little, and no longer for one record. */
 const batchRecordsMax = 2000
-/** Records with many attempts make long batches: the next one of the class is half as large. */
-const slowBatchMs = 250
+/**
+ * Records with many attempts make long batches, and so does a busy database: the next one of the class is half as large,
+ * and after one that took a quarter of the time twice as large again.
+ */
+const slowBatchMs = 400
 /** Batches of one class before others have their turn. */
 const batchesPerTurn = 20
 /** After a batch the database has as long to itself as the batch took, at least this. */
@@ -85,6 +88,7 @@ async function takeTurn(deps: PruneDeps, task: Task): Promise<void> {
     })
     const lastedMs = deps.monotonicMs() - beganAt
     if (lastedMs > slowBatchMs) task.batchRecords = Math.ceil(task.batchRecords / 2)
+    else if (lastedMs * 4 < slowBatchMs) task.batchRecords = Math.min(batchRecordsMax, task.batchRecords * 2)
     if (count === null) task.state = 'others'
     else if (count === 0) task.state = 'done'
     else await delay(Math.max(pauseMinMs, lastedMs))

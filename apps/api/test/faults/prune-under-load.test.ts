@@ -19,9 +19,9 @@ test(
     const dataDir = await temporaryDataDir()
     const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir, RANBOOK_PRUNE_INTERVAL_MS: '100' })
     const connection = { path: join(dataDir, 'sock', '.s.PGSQL.5432'), user: 'ranbook', database: 'postgres' }
-    const count = async (): Promise<number> => {
-      const [row] = await query(connection, `SELECT count(*)::int AS count FROM record WHERE class = 'due.old'`)
-      return Number(row?.['count'])
+    const forgotten = async (): Promise<number> => {
+      const [row] = await query(connection, `SELECT forgotten::int FROM class_retention WHERE class = 'due.old'`)
+      return Number(row?.['forgotten'] ?? 0)
     }
     await server.call('POST', '/v1/claims', { class: 'due.old', consumer: 'c', key: 'seed' })
     await query(
@@ -45,7 +45,7 @@ test(
     await server.call('PUT', '/v1/classes/due.old', { key_retention_ms: dayMs })
     const beganAt = performance.now()
     const during = claims(server, 'during')
-    await vi.waitUntil(async () => (await count()) <= 1, { timeout: 60_000 + dueRecords, interval: 250 })
+    await vi.waitUntil(async () => (await forgotten()) === dueRecords, { timeout: 60_000 + dueRecords, interval: 250 })
     await during.stop()
     const took = (performance.now() - beganAt) / 1000
 
