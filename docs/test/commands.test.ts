@@ -83,6 +83,8 @@ test('every command for operators works as it stands there, and a copy of the st
     '"verdict":"never"',
     '"state":"held"',
     '"result":{"payout": "po_71"}',
+    '"needs_approval":false',
+    '"outcome":"armed"',
     'ranbook_claims_total',
   ]) {
     expect(printed).toContain(wanted)
