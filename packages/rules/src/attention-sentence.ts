@@ -26,7 +26,9 @@ export function recordAttentionSentence(kind: RecordAttention, record: Attention
     case 'ready':
       return record.cause === 'released'
         ? `${subject} waits for a delivery since ${since}: ${attempt} was given back unstarted, and none came since.`
-        : `${subject} waits for a delivery since ${since}: an operator sent it back after ${attempt}, and none came since.`
+        : record.cause === 'replay'
+          ? `${subject} waits for a delivery since ${since}: a replay armed it after ${attempt}, and none came since.`
+          : `${subject} waits for a delivery since ${since}: an operator sent it back after ${attempt}, and none came since.`
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type ArchivedAttempt,
   type Armed,
   type AttemptEnd,
+  beforeArming,
   type Details,
   type Fingerprint,
   isLeaseLive,
@@ -139,7 +140,7 @@ export function decide(standing: Standing, request: ClaimRequest, policy: Policy
           : grantAgain(opened, request, policy, now, {
               attempt: 1,
               end: endOfArmed(record.replay.armed),
-              displaced: record,
+              displaced: beforeArming(record),
             })
       }
       return record.cause === 'released' ? grant(record.attempt, 'released') : grant(record.attempt + 1, 'decided')

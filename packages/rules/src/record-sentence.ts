@@ -75,7 +75,9 @@ function ranClause(facts: RecordFacts): string {
   const times =
     completions > 1 ? `ran ${completions} times, by deliberate replay` : isWholeStory(facts) ? 'ran once' : 'ran'
   if (record.replay?.armed != null) {
-    return `${times}: ${consumer} completed it, and a replay lets the next delivery run it again as generation ${record.generation + 1} (${quoted(record.replay.reason)}), ${first}`
+    const { armed } = record.replay
+    const before = armed.state === 'completed' && armed.endedAt !== null ? ` at ${utc(armed.endedAt)}` : ' before'
+    return `${times}: ${consumer} completed it${before}, and a replay lets the next delivery run it again as generation ${record.generation + 1} (${quoted(record.replay.reason)}), ${first}`
   }
   if (record.state !== 'completed') {
     return `${times}: ${consumer} completed an earlier generation, and generation ${record.generation} is ${record.state}, ${first}`

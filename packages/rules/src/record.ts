@@ -93,6 +93,12 @@ export type LedgerRecord = {
   replay: ReplayFacts | null
 }
 
+/** The record as it stood before a replay armed it; itself where none did. */
+export function beforeArming(record: LedgerRecord): LedgerRecord {
+  const armed = record.replay?.armed ?? null
+  return armed === null ? record : { ...record, ...armed }
+}
+
 /** When a window forgets it, in ms: its time after the attempt ended or the lease is over. Null: never, by itself. */
 export function forgottenAt({ window, endedAt, leaseExpiresAt, claimedAt }: LedgerRecord): number | null {
   return window === null ? null : (leaseExpiresAt ?? endedAt ?? claimedAt) + window.ms

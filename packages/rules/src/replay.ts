@@ -1,6 +1,6 @@
 import type { LeftOutReason, RecordState } from '@ranbook/contract'
 import type { Change } from './decide.ts'
-import { isLeaseLive, type LedgerRecord, type ReplayFacts, visibleState } from './record.ts'
+import { beforeArming, isLeaseLive, type LedgerRecord, type ReplayFacts, visibleState } from './record.ts'
 
 /** A replay as the rules see it: `new` wants a second effect downstream, `same` the original outcome. */
 export type ReplayOrder = { id: string; reason: string; idempotency: 'same' | 'new' }
@@ -51,7 +51,8 @@ export function arm(
       cause: 'replay',
       leaseExpiresAt: null,
       sweepAt: null,
-      endedAt: record.endedAt ?? now,
+      // Since when it waits for a delivery.
+      endedAt: now,
       availableAt: null,
       replay,
     }),
@@ -62,10 +63,8 @@ export function arm(
 
 /** What takes a replay's arming back, as if it had never been; null where the next delivery took it up already. */
 export function disarm(record: LedgerRecord, replayId: string): Change | null {
-  const { replay } = record
-  if (replay?.id !== replayId || replay.armed === null) return null
-  const { replay: before, ...fields } = replay.armed
-  return changeTo(record, { ...fields, sweepAt: null, replay: before && { ...before, armed: null } })
+  if (record.replay?.id !== replayId || record.replay.armed === null) return null
+  return changeTo(record, { ...beforeArming(record), version: record.version + 1, sweepAt: null })
 }
 
 /** The generation that the idempotency key is made from: the record's own, or that of an earlier one which a replay repeats. */

@@ -271,7 +271,7 @@ function expectedGrant(
     owner: 'billing-1',
     claimedAt: now - 5000,
     leaseExpiresAt: record.leaseExpiresAt,
-    endedAt: record.endedAt,
+    endedAt: record.replay === null ? record.endedAt : now - 700,
     end: displacedAs[situation],
     error: record.error,
     result: record.result,

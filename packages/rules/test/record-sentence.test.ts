@@ -25,7 +25,7 @@ const sentences: Record<Situation, string> = {
   'skipped by an operator': `was skipped on purpose: an operator decided so at ${at.ended} after attempt 3 of billing-worker.`,
   'given back': `has not run: billing-worker gave attempt 3 back unstarted at ${at.ended}, and the next delivery runs it.`,
   'sent back by an operator': `is to run with the next delivery: an operator sent it back at ${at.ended} after attempt 3 of billing-worker, with "refused".`,
-  'armed after it completed': `ran once: billing-worker completed it, and a replay lets the next delivery run it again as generation 3 ("the provider lost it"), first claimed at ${at.first}.`,
+  'armed after it completed': `ran once: billing-worker completed it at ${at.ended}, and a replay lets the next delivery run it again as generation 3 ("the provider lost it"), first claimed at ${at.first}.`,
   'armed after it was held': `is to run with the next delivery: a replay armed it ("the provider lost it") after attempt 3 of billing-worker, which ended without a word and may have run.`,
   'armed after its lease was lost': `is to run with the next delivery: a replay armed it ("the provider lost it") after attempt 3 of billing-worker, which was given up and may have run.`,
 }

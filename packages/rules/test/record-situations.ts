@@ -73,7 +73,7 @@ function armed(state: Armed['state'], cause: StateCause | null) {
     keyGeneration: 2,
     armed: { state, cause, ...times, replay: null },
   }
-  return { state: 'ready', cause: 'replay', ...ended, replay } as const
+  return { state: 'ready', cause: 'replay', ...ended, endedAt: now - 100, replay } as const
 }
 
 /** Every situation under every rule it can stand under. */

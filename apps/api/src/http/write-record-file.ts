@@ -2,6 +2,7 @@ import type { AttemptView, DuplicatesView, FullRecordView } from '@ranbook/contr
 import {
   type ArchivedAttempt,
   type AuditLine,
+  beforeArming,
   type Details,
   type DuplicateTally,
   endOfArmed,
@@ -56,7 +57,7 @@ function archivedAttemptJson(attempt: ArchivedAttempt): string {
 }
 
 function currentAttemptJson(record: LedgerRecord, now: number): string {
-  return attemptJson(record, true, currentEnd(record, now))
+  return attemptJson(beforeArming(record), true, currentEnd(record, now))
 }
 
 type ShownAttempt = Omit<ArchivedAttempt, 'end' | 'digest' | 'claimToken'>

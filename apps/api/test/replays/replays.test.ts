@@ -77,7 +77,9 @@ test('what is armed shows that it ran, the old owner is refused, and the next de
   await run()
   const { verdict, records } = await lookup('armed')
   expect(verdict).toBe('ran')
-  expect(records[0]?.sentence).toMatch(/^order\.paid "armed" ran once: billing completed it, and a replay lets/)
+  expect(records[0]?.sentence).toMatch(
+    /^order\.paid "armed" ran once: billing completed it at [^,]+, and a replay lets/,
+  )
   expect(await settle(first, 'complete')).toMatchObject({ code: 'stale_claim' })
   expectProblem(
     await request('POST', `/v1/records/${first.id}/resolve`, { body: { decision: 'dead', reason: 'x' } }),
