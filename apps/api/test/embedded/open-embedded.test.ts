@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { binaryPackage } from '../../src/stores/postgres/embedded-binaries.ts'
+import { killHard } from '../faults/kill-hard.ts'
 import { openForTest } from './open-for-test.ts'
 import { processesIn } from './processes-in.ts'
 import { query } from './query.ts'
@@ -191,7 +192,7 @@ describe('a crash', () => {
     await sql`CREATE TABLE kept AS SELECT 7 AS value`
     const before = embedded.postmasterPid
 
-    for (const pid of victims(dataDir, before)) process.kill(pid, 'SIGKILL')
+    await killHard(victims(dataDir, before))
     await vi.waitUntil(() => onCrash.mock.calls.length === 1, { timeout: 10_000 })
     await Promise.all([embedded.restart(), embedded.restart()])
 
@@ -205,7 +206,7 @@ describe('a crash', () => {
     const onCrash = vi.fn()
     const embedded = await openForTest(dataDir, { onCrash })
     await recoverEndlessly(dataDir)
-    for (const pid of processesIn(dataDir)) process.kill(pid, 'SIGKILL')
+    await killHard(processesIn(dataDir))
     await vi.waitUntil(() => onCrash.mock.calls.length === 1, { timeout: 10_000 })
     const restarted = expect(embedded.restart()).rejects.toThrow('aborted')
     await vi.waitUntil(() => processesIn(dataDir).length > 0, { timeout: 10_000 })
@@ -219,7 +220,7 @@ describe('a crash', () => {
     const dataDir = await begunDataDir()
     const onCrash = vi.fn()
     const both = [await openForTest(dataDir, { onCrash }), await openForTest(dataDir, { onCrash })]
-    for (const pid of processesIn(dataDir)) process.kill(pid, 'SIGKILL')
+    await killHard(processesIn(dataDir))
     await vi.waitUntil(() => onCrash.mock.calls.length === 2, { timeout: 10_000 })
 
     await Promise.all(both.map((one) => one.restart()))

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { testAdminKey } from '../process/start-ranbook.ts'
 import type { History, Standing } from './history.ts'
 
+/** As clients do: the outcome is unknown then. */
+const giveUpMs = 10_000
+
 /** Enough to keep both cores busy, few enough that the server and not the clients decides the pace. */
 const clients = 12
 /** A client takes one of the newest keys or one of the next: each is raced for by several, and met again afterwards. */
@@ -50,6 +53,8 @@ export function startLoad(url: string, prefix: string): Load {
         method: 'POST',
         headers: { authorization: `Bearer ${testAdminKey}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
+        // A connection that is on its way to a worker when that is killed is never answered.
+        signal: AbortSignal.timeout(giveUpMs),
       })
       return { status: response.status, text: await response.text() }
     } catch {

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { processesIn } from '../embedded/processes-in.ts'
 import { recoverEndlessly } from '../embedded/recover-endlessly.ts'
 import { temporaryDataDir } from '../embedded/temporary-data-dir.ts'
+import { killHard } from '../faults/kill-hard.ts'
 import { type Ranbook, startRanbook, testAdminKey } from './start-ranbook.ts'
 
 const claim = { class: 'drain.test', consumer: 'worker', key: 'one' }
@@ -120,7 +121,7 @@ test('a server whose database recovers ends with its database when it is told to
   const dataDir = await temporaryDataDir()
   const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
   await recoverEndlessly(dataDir)
-  for (const pid of processesIn(dataDir)) process.kill(pid, 'SIGKILL')
+  await killHard(processesIn(dataDir))
   const answer = async (): Promise<string> => (await fetch(`${server.url}/readyz`)).text()
   await vi.waitUntil(async () => (await answer()).includes('"ready":false'))
   await vi.waitUntil(() => processesIn(dataDir).length > 0, { timeout: 10_000 })
