@@ -32,11 +32,15 @@ export function searching(opened: StoreUnderTest): void {
       const { rows, now } = await store.search({ ...everything, consumer })
       const { payload: _, ...listed } = details
       const duplicates = { count: 3, firstAt: 10, lastAt: 20 }
-      expect(rows).toEqual([{ record: shown(record), hasResult: false, details: listed, duplicates }])
+      expect(rows).toEqual([{ record: shown(record), hasResult: false, hasPayload: true, details: listed, duplicates }])
       expect(now).toBeGreaterThanOrEqual(record.firstClaimedAt)
       const { digest, claimToken } = record
       await store.completeClaimed([{ digest, claimToken, consumer: null, result: 'null' }])
       expect((await store.search({ ...everything, consumer })).rows).toMatchObject([{ hasResult: true }])
+
+      const bare = randomUUID()
+      await inserted(store, newRecord({ consumer: bare, details: { ...details, payload: null } }))
+      expect((await store.search({ ...everything, consumer: bare })).rows).toMatchObject([{ hasPayload: false }])
     })
 
     test('answers newest first, at most as many as asked for', async () => {

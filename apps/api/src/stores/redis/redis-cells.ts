@@ -28,10 +28,14 @@ export function createRedisCells(client: Redis | Cluster, calls: BoundedCalls): 
     client.defineCommand(name, { numberOfKeys: 1, lua })
   }
   const scripts = client as unknown as ScriptedClient
+  const gather = gatherWrites(client)
 
   async function ask<Item, Answer>(items: readonly Item[], send: (item: Item) => Promise<Answer>): Promise<Answer[]> {
     try {
-      return await calls.all(items.length, () => items.map(send))
+      return await calls.all(items.length, () => {
+        gather()
+        return items.map(send)
+      })
     } catch (error) {
       throw redisError(error)
     }
@@ -66,6 +70,24 @@ export function createRedisCells(client: Redis | Cluster, calls: BoundedCalls): 
       )
       return answers.map((fencing) => (fencing ? { fencingToken: readFencing(fencing) } : null))
     },
+  }
+}
+
+/**
+ * What is sent in one turn of the event loop leaves together: a call of the system for each command costs more than the
+ * command. A cluster's connections are its own.
+ */
+function gatherWrites(client: Redis | Cluster): () => void {
+  let gathering = false
+  return () => {
+    if (gathering || !('stream' in client) || !client.stream?.writable) return
+    const { stream } = client
+    gathering = true
+    stream.cork()
+    setImmediate(() => {
+      gathering = false
+      stream.uncork()
+    })
   }
 }
 
