@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 // The workspace's packages are tested as their sources stand; the rest is Vite's own list.
 const conditions = ['ranbook-source', 'module', 'node', 'development|production']
 
-// Everything of the API but the fault tests, which kill and load servers and so run last and one at a time.
+// Everything of the API but the fault tests, which kill and load servers and so run last.
 const faultTests = 'test/faults/**/*.test.ts'
 
 const throwawayPostgres = fileURLToPath(new URL('apps/api/test/global-setup.ts', import.meta.url))
@@ -50,7 +50,6 @@ export default defineConfig({
           root: 'apps/api',
           include: [faultTests],
           globalSetup: throwawayPostgres,
-          maxWorkers: 1,
           sequence: { groupOrder: 1 },
           testTimeout: 120_000,
         },
@@ -61,8 +60,7 @@ export default defineConfig({
           name: 'examples',
           root: 'examples',
           include: ['**/test/**/*.test.ts'],
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
           testTimeout: 120_000,
         },
       },
@@ -72,8 +70,7 @@ export default defineConfig({
           name: 'docs',
           root: 'docs',
           include: ['test/**/*.test.ts'],
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
           testTimeout: 120_000,
         },
       },

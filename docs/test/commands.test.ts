@@ -84,7 +84,7 @@ test('every command for operators works as it stands there, and a copy of the st
     '"state":"held"',
     '"result":{"payout": "po_71"}',
     '"needs_approval":false',
-    '"outcome":"armed"',
+    '"may_run_again":0',
     'ranbook_claims_total',
   ]) {
     expect(printed).toContain(wanted)

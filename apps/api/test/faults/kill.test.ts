@@ -2,21 +2,21 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { processesIn } from '../embedded/processes-in.ts'
-import { temporaryDataDir } from '../embedded/temporary-data-dir.ts'
+import { begunDataDir } from '../embedded/temporary-data-dir.ts'
 import { type Ranbook, startRanbook } from '../process/start-ranbook.ts'
 import { violations } from './history.ts'
 import { killHard, postgresIn } from './kill-hard.ts'
 import { type Load, readStandings, startLoad } from './start-load.ts'
 
 /** More rounds for a release: FAULT_ROUNDS=1000. */
-const rounds = Number(process.env['FAULT_ROUNDS'] ?? 10)
+const rounds = Number(process.env['FAULT_ROUNDS'] ?? 6)
 /** Enough between two faults that claims, completes and takeovers are in flight when one comes. */
 const acknowledgedPerRound = 150
 
 test(
   `kill -9 of the server and its database under load, ${rounds} times: nothing acknowledged is lost, nothing granted twice`,
   async () => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     const environment = { RANBOOK_DATA_DIR: dataDir, PORT: String(await freePort()) }
     let server = await startRanbook(environment)
     const load = underLoad(server, 'both')
@@ -36,7 +36,7 @@ test(
 test(
   'kill -9 of the server alone takes its database along, and the next start serves everything acknowledged',
   async () => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     const environment = { RANBOOK_DATA_DIR: dataDir, PORT: String(await freePort()) }
     let server = await startRanbook(environment)
     const load = underLoad(server, 'api')
@@ -56,7 +56,7 @@ test(
 test(
   'kill -9 of all of Postgres under load: 503 until it is back, no other answer, and the server never ends',
   async () => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
     const load = underLoad(server, 'postgres')
     for (let round = 0; round < Math.ceil(rounds / 2); round++) {
@@ -77,7 +77,7 @@ test(
 test(
   'kill -9 of one worker process and then of both under load: they are replaced where they listened, nothing acknowledged is lost, nothing granted twice',
   async () => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir, RANBOOK_WORKERS: '2' })
     const load = underLoad(server, 'worker')
     for (let round = 0; round < Math.ceil(rounds / 4); round++) {

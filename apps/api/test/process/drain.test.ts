@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { processesIn } from '../embedded/processes-in.ts'
 import { recoverEndlessly } from '../embedded/recover-endlessly.ts'
-import { temporaryDataDir } from '../embedded/temporary-data-dir.ts'
+import { begunDataDir } from '../embedded/temporary-data-dir.ts'
 import { killHard } from '../faults/kill-hard.ts'
 import { type Ranbook, startRanbook, testAdminKey } from './start-ranbook.ts'
 
@@ -21,7 +21,7 @@ async function timeToGo(server: Ranbook, dataDir: string, signal: NodeJS.Signals
 test.each(['SIGTERM', 'SIGINT'] as const)(
   'an idle server and its database are gone soon after %s, idle connections or not',
   async (signal) => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
     expect((await server.call('POST', '/v1/claims', claim)).status).toBe(201)
     // The promise is a second; a busy machine gets five here.
@@ -33,7 +33,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 test.each(['1', '2'])(
   'a server of %s workers whose standard input ends drains when it was told to watch it',
   async (workers) => {
-    const dataDir = await temporaryDataDir()
+    const dataDir = await begunDataDir()
     const server = await startRanbook({
       RANBOOK_DATA_DIR: dataDir,
       RANBOOK_EXIT_WITH_STDIN: '1',
@@ -46,7 +46,7 @@ test.each(['1', '2'])(
 )
 
 test('a server that was not told to watch its standard input goes on without it', async () => {
-  const dataDir = await temporaryDataDir()
+  const dataDir = await begunDataDir()
   const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
   server.process.stdin?.end()
   expect((await server.call('GET', '/readyz')).status).toBe(200)
@@ -54,7 +54,7 @@ test('a server that was not told to watch its standard input goes on without it'
 })
 
 test('waiting claims are answered at once when the server drains', async () => {
-  const dataDir = await temporaryDataDir()
+  const dataDir = await begunDataDir()
   const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
   await server.call('POST', '/v1/claims', claim)
   const waiting = Promise.all(
@@ -66,7 +66,7 @@ test('waiting claims are answered at once when the server drains', async () => {
 })
 
 test('a request in flight is finished, and its duplicates are tallied, before the server ends', async () => {
-  const dataDir = await temporaryDataDir()
+  const dataDir = await begunDataDir()
   const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
   const { body } = await server.call('POST', '/v1/claims', claim)
   await server.call('POST', `/v1/claims/${body['id']}/complete`, { claim_token: body['claim_token'] })
@@ -103,7 +103,7 @@ test('a request in flight is finished, and its duplicates are tallied, before th
 })
 
 test('a second signal ends a draining server at once, and its database with it', async () => {
-  const dataDir = await temporaryDataDir()
+  const dataDir = await begunDataDir()
   const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   socket.on('error', () => undefined)
@@ -118,7 +118,7 @@ test('a second signal ends a draining server at once, and its database with it',
 })
 
 test('a server whose database recovers ends with its database when it is told to, and waits for no limit', async () => {
-  const dataDir = await temporaryDataDir()
+  const dataDir = await begunDataDir()
   const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
   await recoverEndlessly(dataDir)
   await killHard(processesIn(dataDir))
@@ -130,7 +130,7 @@ test('a server whose database recovers ends with its database when it is told to
 })
 
 test('a database that does not end holds a server for ten seconds, no longer', async () => {
-  const dataDir = await temporaryDataDir()
+  const dataDir = await begunDataDir()
   const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir })
   const held = processesIn(dataDir)
   for (const pid of held) process.kill(pid, 'SIGSTOP')

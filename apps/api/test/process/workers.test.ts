@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest'
 import { processesIn } from '../embedded/processes-in.ts'
-import { temporaryDataDir } from '../embedded/temporary-data-dir.ts'
+import { begunDataDir } from '../embedded/temporary-data-dir.ts'
 import { type Ranbook, spawnRanbook, startRanbook, testAdminKey } from './start-ranbook.ts'
 import { workersOf } from './workers-of.ts'
 
 test('metrics of any of several workers are those of all', async () => {
-  const dataDir = await temporaryDataDir()
+  const dataDir = await begunDataDir()
   const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir, RANBOOK_WORKERS: '2' })
   const claims = Array.from({ length: 40 }, (_, at) =>
     server.call('POST', '/v1/claims', { class: 'worker.test', consumer: 'w', key: `${at}` }),
@@ -18,7 +18,7 @@ test('metrics of any of several workers are those of all', async () => {
 })
 
 test('a policy written through one worker is in force in all within a second or so', async () => {
-  const dataDir = await temporaryDataDir()
+  const dataDir = await begunDataDir()
   const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir, RANBOOK_WORKERS: '2' })
   expect((await server.call('PUT', '/v1/classes/slow.*', { lease_ms: 123_000 })).status).toBe(201)
   // Each request opens a connection of its own, so that the workers take turns.
@@ -36,7 +36,7 @@ test('a policy written through one worker is in force in all within a second or 
 })
 
 test('workers end with the process that started them, also when it is killed', async () => {
-  const dataDir = await temporaryDataDir()
+  const dataDir = await begunDataDir()
   const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir, RANBOOK_WORKERS: '2' })
   server.process.kill('SIGKILL')
   await server.ended
@@ -45,7 +45,7 @@ test('workers end with the process that started them, also when it is killed', a
 })
 
 test('a server that is told to end while a worker is being replaced ends in time, the new worker included', async () => {
-  const dataDir = await temporaryDataDir()
+  const dataDir = await begunDataDir()
   const server = await startRanbook({ RANBOOK_DATA_DIR: dataDir, RANBOOK_WORKERS: '2' })
   const [victim = 0, ...others] = workersOf(server)
   process.kill(victim, 'SIGKILL')
@@ -55,7 +55,7 @@ test('a server that is told to end while a worker is being replaced ends in time
 })
 
 test('a server that is told to end while its first workers start ends in time, and never says that it is ready', async () => {
-  const dataDir = await temporaryDataDir()
+  const dataDir = await begunDataDir()
   const server = spawnRanbook({ RANBOOK_DATA_DIR: dataDir, RANBOOK_WORKERS: '2' })
   await vi.waitUntil(() => workersOf(server).length > 0, { timeout: 20_000, interval: 5 })
   await endsInTime(server, dataDir)
