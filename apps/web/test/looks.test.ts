@@ -25,8 +25,6 @@ afterAll(async () => {
 
 const windows = [
   { name: 'light', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-  { name: 'dark', colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
-  { name: 'narrow', colorScheme: 'light', viewport: { width: 390, height: 844 } },
   { name: 'narrow-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
 ] as const
 
@@ -54,7 +52,7 @@ test.each(windows)(
   },
 )
 
-test.each([windows[0], windows[3]])(
+test.each(windows)(
   'signing in, an empty answer and a refusal please axe too: $name',
   async (window) => {
     const page = await openPage(browser, service.url, window)

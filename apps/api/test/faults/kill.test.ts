@@ -9,7 +9,7 @@ import { killHard, postgresIn } from './kill-hard.ts'
 import { type Load, readStandings, startLoad } from './start-load.ts'
 
 /** More rounds for a release: FAULT_ROUNDS=1000. */
-const rounds = Number(process.env['FAULT_ROUNDS'] ?? 5)
+const rounds = Number(process.env['FAULT_ROUNDS'] ?? 4)
 /** Enough between two faults that claims, completes and takeovers are in flight when one comes. */
 const acknowledgedPerRound = 150
 
