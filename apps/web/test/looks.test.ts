@@ -52,26 +52,23 @@ test.each(windows)(
   },
 )
 
-test.each(windows)(
-  'signing in, an empty answer and a refusal please axe too: $name',
-  async (window) => {
-    const page = await openPage(browser, service.url, window)
-    await page.goto(service.url)
-    await page.getByLabel('API key', { exact: true }).waitFor()
-    await page.getByText('answers').waitFor()
-    expect(await auditPage(page)).toEqual([])
-    expect(await overflow(page)).toBe(0)
-    await page.screenshot({ path: join(pictures, `sign-in-${window.name}.png`) })
+test.each(windows)('signing in, an empty answer and a refusal please axe too: $name', async (window) => {
+  const page = await openPage(browser, service.url, window)
+  await page.goto(service.url)
+  await page.getByLabel('API key', { exact: true }).waitFor()
+  await page.getByText('answers').waitFor()
+  expect(await auditPage(page)).toEqual([])
+  expect(await overflow(page)).toBe(0)
+  await page.screenshot({ path: join(pictures, `sign-in-${window.name}.png`) })
 
-    await page.goto(`${service.url}/?q=nothing%20like%20it#key=${service.key}`)
-    await page.reload()
-    await page.getByText('never ran', { exact: true }).waitFor()
-    expect(await auditPage(page)).toEqual([])
-    expect(await overflow(page)).toBe(0)
+  await page.goto(`${service.url}/?q=nothing%20like%20it#key=${service.key}`)
+  await page.reload()
+  await page.getByText('never ran', { exact: true }).waitFor()
+  expect(await auditPage(page)).toEqual([])
+  expect(await overflow(page)).toBe(0)
 
-    await page.goto(`${service.url}/?q=${'k'.repeat(1025)}`)
-    await page.getByRole('alert').waitFor()
-    expect(await auditPage(page)).toEqual([])
-    expect(await overflow(page)).toBe(0)
-  },
-)
+  await page.goto(`${service.url}/?q=${'k'.repeat(1025)}`)
+  await page.getByRole('alert').waitFor()
+  expect(await auditPage(page)).toEqual([])
+  expect(await overflow(page)).toBe(0)
+})
